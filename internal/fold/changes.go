@@ -1,0 +1,91 @@
+package fold
+
+import (
+	"slices"
+
+	"github.com/khaelor/khaelor/internal/event"
+)
+
+// Changes knows what the model has seen of files, what was changed, and what
+// was different before we came (seed 003 §6.4).
+type Changes struct {
+	Baseline *event.GitBaseline // the newest
+	reads    list[Sighting]
+	edits    list[Edit]
+}
+
+// Sighting is what was known of a file's content at one time: it was read,
+// or written by us. An empty SHA256 means that it was gone.
+type Sighting struct {
+	Path   string
+	SHA256 string
+	Seq    int64
+}
+
+// Edit is one change of one file.
+type Edit struct {
+	Seq int64
+	event.FileModified
+}
+
+// FileChange sums up the edits of one file.
+type FileChange struct {
+	Path       string
+	Operations []event.FileOperation
+	Stats      event.DiffStats
+	ToolUseIDs []string
+	LastSeq    int64
+}
+
+// Apply folds one fact.
+func (c Changes) Apply(r event.Record) Changes {
+	switch p := r.Fact.(type) {
+	case event.BaselineRecorded:
+		c.Baseline = &p.Baseline
+	case event.FileRead:
+		c.reads = c.reads.add(Sighting{Path: p.Path, SHA256: p.SHA256, Seq: r.Seq})
+	case event.FileModified:
+		c.edits = c.edits.add(Edit{Seq: r.Seq, FileModified: p})
+		c.reads = c.reads.add(Sighting{Path: p.Path, SHA256: p.AfterSHA256, Seq: r.Seq})
+	}
+	return c
+}
+
+// Seen is the newest sighting of a file.
+func (c Changes) Seen(path string) (Sighting, bool) {
+	for _, s := range slices.Backward(c.reads.items) {
+		if s.Path == path {
+			return s, true
+		}
+	}
+	return Sighting{}, false
+}
+
+// Edits are all changes in order. The slice must not be changed.
+func (c Changes) Edits() []Edit { return c.edits.items }
+
+// Since sums up the changes after a fact, by file in order of first change.
+func (c Changes) Since(seq int64) []FileChange {
+	var files []FileChange
+	at := map[string]int{}
+	for _, e := range c.edits.items {
+		if e.Seq <= seq {
+			continue
+		}
+		i, ok := at[e.Path]
+		if !ok {
+			i = len(files)
+			at[e.Path] = i
+			files = append(files, FileChange{Path: e.Path})
+		}
+		f := &files[i]
+		if !slices.Contains(f.Operations, e.Operation) {
+			f.Operations = append(f.Operations, e.Operation)
+		}
+		f.Stats.Added += e.DiffStats.Added
+		f.Stats.Removed += e.DiffStats.Removed
+		f.ToolUseIDs = append(f.ToolUseIDs, e.ToolUseID)
+		f.LastSeq = e.Seq
+	}
+	return files
+}
