@@ -353,3 +353,6 @@ func changed(calls []Call, id string, change func(*Call)) []Call {
 	}
 	return copied
 }
+
+// LastCall is the newest call as a person reads it: the tool and its input.
+func (t Task) LastCall() string { return strings.Replace(t.lastCall, "\x00", " ", 1) }
