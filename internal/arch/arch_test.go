@@ -115,8 +115,7 @@ var planted = []struct {
 	{
 		name: "the clock read, and a local variable of its name",
 		files: map[string]string{
-			"internal/engine/a.go": "package engine\nimport \"time\"\nvar _ = time.Now\n",
-			"internal/engine/b.go": "package engine\nfunc f(time struct{ Now int }) int { return time.Now }\n",
+			"internal/engine/a.go": "package engine\nimport \"time\"\nvar _ = time.Now\nfunc f(time struct{ Now int }) int { return time.Now }",
 			"internal/model/a.go":  "package model\nimport \"math/rand/v2\"\nvar _ = rand.N[int]",
 		},
 		want: []string{"internal/engine/a.go:4 time and chance", "internal/model/a.go:4 time and chance"},
