@@ -14,51 +14,52 @@ import (
 const Version = 1
 
 // AppendLine appends the record's canonical line, with its newline, to dst.
-// A record that was read from a line is written as that line.
+// A record that was read from a line is written as that line. What would not
+// be valid UTF-8 is refused, for it could not be read again.
 func AppendLine(dst []byte, r Record) ([]byte, error) {
 	if r.Line != nil {
 		return append(append(dst, r.Line...), '\n'), nil
 	}
-	payload, err := payloadOf(r.Fact)
+	line := strconv.AppendInt(append(dst, `{"v":`...), int64(r.V), 10)
+	line = appendString(line, `,"id":`, r.ID)
+	line = appendString(line, `,"sessionId":`, r.SessionID)
+	line = strconv.AppendInt(append(line, `,"seq":`...), r.Seq, 10)
+	line = strconv.AppendInt(append(line, `,"ts":`...), r.TS, 10)
+	if r.ParentID != "" {
+		line = appendString(line, `,"parentId":`, r.ParentID)
+	}
+	line = appendString(line, `,"type":`, r.Name())
+	if r.Critical {
+		line = append(line, `,"critical":true`...)
+	}
+	line, err := appendPayload(append(line, `,"payload":`...), r.Fact)
+	if err == nil && !utf8.Valid(line[len(dst):]) {
+		err = errUTF8
+	}
 	if err != nil {
 		return dst, fmt.Errorf("encode %s: %w", r.Name(), err)
 	}
-	dst = append(dst, `{"v":`...)
-	dst = strconv.AppendInt(dst, int64(r.V), 10)
-	dst = appendString(dst, `,"id":`, r.ID)
-	dst = appendString(dst, `,"sessionId":`, r.SessionID)
-	dst = strconv.AppendInt(append(dst, `,"seq":`...), r.Seq, 10)
-	dst = strconv.AppendInt(append(dst, `,"ts":`...), r.TS, 10)
-	if r.ParentID != "" {
-		dst = appendString(dst, `,"parentId":`, r.ParentID)
-	}
-	dst = appendString(dst, `,"type":`, r.Name())
-	if r.Critical {
-		dst = append(dst, `,"critical":true`...)
-	}
-	dst = append(append(dst, `,"payload":`...), payload...)
-	return append(dst, '}', '\n'), nil
+	return append(line, '}', '\n'), nil
 }
 
 // AppendNotice appends the notice's line, with its newline, to dst.
 func AppendNotice(dst []byte, l Live) ([]byte, error) {
-	payload, err := marshal(l.Notice)
+	line := appendString(dst, `{"id":`, l.ID)
+	line = appendString(line, `,"sessionId":`, l.SessionID)
+	line = strconv.AppendInt(append(line, `,"ts":`...), l.TS, 10)
+	line = appendString(line, `,"type":`, l.Name())
+	line, err := appendJSON(append(line, `,"payload":`...), l.Notice)
 	if err != nil {
 		return dst, fmt.Errorf("encode %s: %w", l.Name(), err)
 	}
-	dst = appendString(dst, `{"id":`, l.ID)
-	dst = appendString(dst, `,"sessionId":`, l.SessionID)
-	dst = strconv.AppendInt(append(dst, `,"ts":`...), l.TS, 10)
-	dst = appendString(dst, `,"type":`, l.Name())
-	dst = append(append(dst, `,"payload":`...), payload...)
-	return append(dst, '}', '\n'), nil
+	return append(line, '}', '\n'), nil
 }
 
-func payloadOf(f Fact) ([]byte, error) {
+func appendPayload(dst []byte, f Fact) ([]byte, error) {
 	if u, ok := f.(Unknown); ok {
-		return u.Raw, nil
+		return append(dst, u.Raw...), nil
 	}
-	return marshal(f)
+	return appendJSON(dst, f)
 }
 
 func appendString(dst []byte, key, s string) []byte {
@@ -96,7 +97,10 @@ type migration func(name string, payload []byte) (string, []byte, error)
 
 var standard = decoder{version: Version}
 
-var errEnvelope = errors.New("not an event envelope")
+var (
+	errEnvelope = errors.New("not an event envelope")
+	errUTF8     = errors.New("invalid UTF-8")
+)
 
 func (d decoder) decode(line []byte) (Record, error) {
 	if r, ok := d.fast(line); ok {
@@ -105,28 +109,49 @@ func (d decoder) decode(line []byte) (Record, error) {
 	return d.general(line)
 }
 
+type envelope struct {
+	V         int             `json:"v"`
+	ID        string          `json:"id"`
+	SessionID string          `json:"sessionId"`
+	Seq       int64           `json:"seq"`
+	TS        int64           `json:"ts"`
+	ParentID  string          `json:"parentId"`
+	Type      string          `json:"type"`
+	Critical  bool            `json:"critical"`
+	Payload   json.RawMessage `json:"payload"`
+}
+
+// missing names the first field that has to be there and is not.
+func (e envelope) missing() string {
+	switch {
+	case e.V < 1:
+		return "v"
+	case e.ID == "":
+		return "id"
+	case e.SessionID == "":
+		return "sessionId"
+	case e.Seq < 1:
+		return "seq"
+	case e.Type == "":
+		return "type"
+	case !bytes.HasPrefix(e.Payload, []byte("{")):
+		return "payload"
+	}
+	return ""
+}
+
 // general decodes any valid line. It is the definition of the format; fast is
 // held to it by a fuzz test.
 func (d decoder) general(line []byte) (Record, error) {
-	var e struct {
-		V         int             `json:"v"`
-		ID        string          `json:"id"`
-		SessionID string          `json:"sessionId"`
-		Seq       int64           `json:"seq"`
-		TS        int64           `json:"ts"`
-		ParentID  string          `json:"parentId"`
-		Type      string          `json:"type"`
-		Critical  bool            `json:"critical"`
-		Payload   json.RawMessage `json:"payload"`
-	}
 	if !utf8.Valid(line) {
-		return Record{}, fmt.Errorf("%w: invalid UTF-8", errEnvelope)
+		return Record{}, fmt.Errorf("%w: %w", errEnvelope, errUTF8)
 	}
+	var e envelope
 	if err := json.Unmarshal(line, &e); err != nil {
 		return Record{}, fmt.Errorf("%w: %w", errEnvelope, err)
 	}
-	if e.V < 1 || e.ID == "" || e.SessionID == "" || e.Seq < 1 || e.Type == "" || !bytes.HasPrefix(e.Payload, []byte("{")) {
-		return Record{}, fmt.Errorf("%w: v, id, sessionId, seq, type and payload are required", errEnvelope)
+	if field := e.missing(); field != "" {
+		return Record{}, fmt.Errorf("%w: %s is missing or not valid", errEnvelope, field)
 	}
 	f, err := d.factOf(e.V, e.Type, e.Payload)
 	if err != nil {
@@ -141,7 +166,7 @@ func (d decoder) general(line []byte) (Record, error) {
 func (d decoder) factOf(v int, name string, payload []byte) (Fact, error) {
 	if v > d.version {
 		// A newer version may have given the same name another meaning.
-		return Unknown{Type: name, Raw: bytes.Clone(payload)}, nil
+		return Unknown{Type: name, Raw: payload}, nil
 	}
 	for ; v < d.version; v++ {
 		step, ok := d.steps[v]
@@ -155,7 +180,7 @@ func (d decoder) factOf(v int, name string, payload []byte) (Fact, error) {
 	}
 	k, ok := catalog[name]
 	if !ok {
-		return Unknown{Type: name, Raw: bytes.Clone(payload)}, nil
+		return Unknown{Type: name, Raw: payload}, nil
 	}
 	return k.decode(payload)
 }
@@ -163,87 +188,37 @@ func (d decoder) factOf(v int, name string, payload []byte) (Fact, error) {
 // fast decodes a line in canonical form by walking the envelope's literal
 // prefixes. It answers ok only where general would answer the same.
 func (d decoder) fast(line []byte) (Record, bool) {
-	w := walker{rest: line, ok: true}
-	var r Record
-	r.V = int(w.number(`{"v":`))
-	r.ID = w.text(`,"id":"`)
-	r.SessionID = w.text(`,"sessionId":"`)
-	r.Seq = w.number(`,"seq":`)
-	r.TS = w.number(`,"ts":`)
-	name := w.text(`,"type":"`)
-	payload := w.object(`,"payload":`)
-	if !w.ok || r.V != d.version || r.ID == "" || r.SessionID == "" || r.Seq < 1 {
+	w := walker{rest: line, ok: utf8.Valid(line)}
+	r := Record{
+		V:         int(w.number(`{"v":`)),
+		ID:        w.text(`,"id":`),
+		SessionID: w.text(`,"sessionId":`),
+		Seq:       w.number(`,"seq":`),
+		TS:        w.number(`,"ts":`),
+		Line:      line,
+	}
+	k, known := catalog[w.text(`,"type":`)]
+	payload, ok := w.payload()
+	if !ok || !known || r.V != d.version || r.ID == "" || r.SessionID == "" || r.Seq < 1 {
 		return Record{}, false
 	}
-	k, known := catalog[name]
-	if !known || !utf8.Valid(payload) {
-		return Record{}, false
-	}
-	f, err := k.decode(payload)
-	if err != nil {
-		return Record{}, false
-	}
-	r.Fact, r.Line = f, line
-	return r, true
+	r.Fact, ok = k.fast(payload)
+	return r, ok
 }
 
-// walker reads a canonical envelope piece by piece; once something differs it
-// is not ok and stays so.
-type walker struct {
-	rest []byte
-	ok   bool
-}
+// maxDepth is below the depth at which encoding/json gives up, which it counts
+// from the start of what it is given.
+const maxDepth = 9_000
 
-func (w *walker) literal(s string) {
-	if !w.ok || !bytes.HasPrefix(w.rest, []byte(s)) {
-		w.ok = false
-		return
+// payload is the rest of the line up to its last brace.
+func (w *walker) payload() ([]byte, bool) {
+	w.literal(`,"payload":`)
+	n := len(w.rest) - 1
+	if !w.ok || n < 2 || w.rest[0] != '{' || w.rest[n-1] != '}' || w.rest[n] != '}' {
+		return nil, false
 	}
-	w.rest = w.rest[len(s):]
-}
-
-// number reads a non-negative integer in its shortest form.
-func (w *walker) number(key string) int64 {
-	w.literal(key)
-	n := 0
-	for w.ok && n < len(w.rest) && n < 19 && '0' <= w.rest[n] && w.rest[n] <= '9' {
-		n++
-	}
-	if !w.ok || n == 0 || n > 18 || (n > 1 && w.rest[0] == '0') {
-		w.ok = false
-		return 0
-	}
-	v, err := strconv.ParseInt(string(w.rest[:n]), 10, 64)
-	w.ok = err == nil
-	w.rest = w.rest[n:]
-	return v
-}
-
-// text reads a string of plain ASCII and its closing quote.
-func (w *walker) text(key string) string {
-	w.literal(key)
-	if !w.ok {
-		return ""
-	}
-	end := bytes.IndexByte(w.rest, '"')
-	if end < 0 || !plain(string(w.rest[:end])) {
-		w.ok = false
-		return ""
-	}
-	s := string(w.rest[:end])
-	w.rest = w.rest[end+1:]
-	return s
-}
-
-// object reads the payload, which runs to the line's last brace.
-func (w *walker) object(key string) []byte {
-	w.literal(key)
-	n := len(w.rest)
-	if !w.ok || n < 3 || w.rest[0] != '{' || w.rest[n-1] != '}' || w.rest[n-2] != '}' {
-		w.ok = false
-		return nil
-	}
-	return w.rest[:n-1]
+	p := w.rest[:n]
+	return p, n < maxDepth || bytes.Count(p, []byte("{"))+bytes.Count(p, []byte("[")) < maxDepth
 }
 
 // Text makes s fit for a fact: bytes that are not UTF-8 become U+FFFD.
