@@ -47,7 +47,7 @@ type sourceType struct {
 	expr ast.Expr
 }
 
-type enumValue struct{ value, comment string }
+type enumValue struct{ name, value, comment string }
 
 func parseSource(tb testing.TB) source {
 	tb.Helper()
@@ -95,10 +95,10 @@ func (src source) addSpecs(file string, d *ast.GenDecl) {
 			if d.Tok != token.CONST || kind == nil {
 				continue
 			}
-			for _, v := range spec.Values {
+			for i, v := range spec.Values {
 				if lit, ok := v.(*ast.BasicLit); ok && lit.Kind == token.STRING {
 					value, _ := strconv.Unquote(lit.Value)
-					src.values[kind.Name] = append(src.values[kind.Name], enumValue{value, sentence(spec.Comment)})
+					src.values[kind.Name] = append(src.values[kind.Name], enumValue{spec.Names[i].Name, value, sentence(spec.Comment)})
 				}
 			}
 		}
