@@ -16,6 +16,9 @@ type SubmitMessage struct {
 	Images   []event.Media
 }
 
+// Continue goes on with a task that a crash or a shutdown left open.
+type Continue struct{}
+
 // Steer gives the running task a word at the next safe seam.
 type Steer struct{ Text string }
 
@@ -74,6 +77,7 @@ type Rename struct{ Title string }
 type Shell struct{ Line string }
 
 func (SubmitMessage) command()      {}
+func (Continue) command()           {}
 func (Steer) command()              {}
 func (WithdrawSteering) command()   {}
 func (QueueMessage) command()       {}

@@ -28,8 +28,8 @@ type FileModified struct {
 	DiffStats    DiffStats     `json:"diffStats"`
 	Diff         string        `json:"diff,omitempty"` // unified, capped at 32 KiB with a marker
 	ToolUseID    string        `json:"toolUseId"`
-	BeforeSHA256 string        `json:"beforeSha256,omitempty"` // "" when the file did not exist
-	AfterSHA256  string        `json:"afterSha256,omitempty"`  // "" when it is gone
+	BeforeSHA256 string        `json:"beforeSha256,omitempty"` // "" when it did not exist, or nobody knows
+	AfterSHA256  string        `json:"afterSha256,omitempty"`  // "" when it is gone, or too large to keep
 }
 
 func (FileRead) durable() string     { return "file.read" }

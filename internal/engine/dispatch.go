@@ -1,0 +1,161 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/khaelor/khaelor/internal/command"
+	"github.com/khaelor/khaelor/internal/event"
+	"github.com/khaelor/khaelor/internal/fold"
+	"github.com/khaelor/khaelor/internal/permission"
+	"github.com/khaelor/khaelor/internal/tool"
+)
+
+// Errors of commands that cannot be done now.
+var (
+	ErrEmptyMessage  = errors.New("the message is empty")
+	ErrNothingToDo   = errors.New("the session has no unfinished task")
+	ErrNothingQueued = errors.New("nothing of that id is queued")
+	ErrNotAsked      = errors.New("nothing of that id is waiting for an answer")
+)
+
+// Dispatch does what the user asks for, or starts it; it does not wait for
+// the model. The error says why it cannot be done.
+func (e *Engine) Dispatch(c command.Command) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.failure != nil {
+		return e.failure
+	}
+	s := e.o.Log.Fold().State
+	switch c := c.(type) {
+	case command.SubmitMessage:
+		return e.submit(s, c)
+	case command.Continue:
+		if !s.Task.Open && len(s.Calls) == 0 {
+			return ErrNothingToDo
+		}
+		e.rouse()
+		return nil
+	case command.Steer:
+		if !s.Task.Open {
+			return e.submit(s, command.SubmitMessage{Text: c.Text})
+		}
+		return e.publish(event.SteeringQueued{Text: event.Text(c.Text)})
+	case command.WithdrawSteering:
+		return e.takeBack(s.Steering, c.QueuedEventID, event.SteeringWithdrawn{QueuedEventID: c.QueuedEventID})
+	case command.QueueMessage:
+		if !s.Task.Open {
+			return e.submit(s, command.SubmitMessage{Text: c.Text, Mentions: c.Mentions})
+		}
+		return e.publish(event.MessageQueued{Text: event.Text(c.Text), Mentions: c.Mentions})
+	case command.TakeBack:
+		return e.takeBack(s.Messages, c.QueuedEventID, event.MessageDequeued{QueuedEventID: c.QueuedEventID, By: event.TakenByUser})
+	case command.Interrupt:
+		return e.interrupt(s)
+	case command.PermissionResponse:
+		return e.permissionResponse(s, c)
+	case command.AnswerQuestion:
+		return e.answers.question(c)
+	case command.Background:
+		close(e.detach)
+		e.detach = make(chan struct{})
+		return nil
+	case command.SetMode:
+		return e.o.Policy.SetMode(permission.Mode(c.Mode))
+	case command.SetModel:
+		return e.publish(event.ModelChanged{From: s.Session.Model, To: c.Model, Reason: event.ChangedByUser})
+	case command.Rename:
+		return e.publish(event.SessionRenamed{Title: event.Text(c.Title)})
+	}
+	return fmt.Errorf("dispatch: no case for %T", c)
+}
+
+func (e *Engine) publish(f event.Fact) error {
+	_, err := e.o.Log.Publish(f)
+	return err
+}
+
+// submit opens a task; while one runs the message waits for its end.
+func (e *Engine) submit(s fold.State, c command.SubmitMessage) error {
+	if strings.TrimSpace(c.Text) == "" && len(c.Images) == 0 {
+		return ErrEmptyMessage
+	}
+	if s.Task.Open && e.running != nil {
+		return e.publish(event.MessageQueued{Text: event.Text(c.Text), Mentions: c.Mentions})
+	}
+	if err := e.noteWorld(); err != nil {
+		return err
+	}
+	if err := e.publish(event.UserMessageCreated{Text: event.Text(c.Text), Mentions: c.Mentions, Images: c.Images}); err != nil {
+		return err
+	}
+	e.rouse()
+	return nil
+}
+
+func (e *Engine) takeBack(queue []fold.Queued, id string, f event.Fact) error {
+	for _, q := range queue {
+		if q.EventID == id {
+			return e.publish(f)
+		}
+	}
+	return ErrNothingQueued
+}
+
+// interrupt records what will be closed before anything is.
+func (e *Engine) interrupt(s fold.State) error {
+	if !s.Task.Open {
+		return ErrNothingToDo
+	}
+	var pending event.List[string]
+	for _, call := range s.Calls {
+		pending = append(pending, call.ID)
+	}
+	if err := e.publish(event.Interrupted{Scope: event.ScopeTurn, PendingToolUseIDs: pending}); err != nil {
+		return err
+	}
+	if e.running != nil {
+		e.running(tool.ErrInterrupted)
+	}
+	return nil
+}
+
+func (e *Engine) permissionResponse(s fold.State, c command.PermissionResponse) error {
+	answer := tool.Answer{Feedback: c.Feedback, EditedInput: c.EditedInput}
+	switch c.Decision {
+	case command.Once:
+		answer.Granted, answer.Scope = true, event.GrantOnce
+	case command.Session:
+		answer.Granted, answer.Scope = true, event.GrantSession
+	case command.Always:
+		answer.Granted, answer.Scope = true, event.GrantProject
+	default:
+		answer.Source = event.DeniedByUser
+	}
+	for _, open := range s.Permissions {
+		if open.PermissionRequestID == c.RequestID {
+			if err := e.grant(open, answer.Scope); err != nil {
+				return err
+			}
+		}
+	}
+	return e.answers.permission(c.RequestID, answer)
+}
+
+// grant keeps an answer that is to hold for longer than one call.
+func (e *Engine) grant(open fold.OpenPermission, scope event.GrantScope) error {
+	if open.Suggestion == nil || (scope != event.GrantSession && scope != event.GrantProject) {
+		return nil
+	}
+	rule, err := permission.ParseRule(open.Suggestion.Capability + "(" + open.Suggestion.Pattern + ")")
+	if err != nil {
+		return err
+	}
+	e.o.Policy.AddSession(rule)
+	if scope == event.GrantProject {
+		return e.o.Remember(rule)
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/khaelor/khaelor/internal/event"
+	"github.com/khaelor/khaelor/internal/fold"
+)
+
+// recordTiers keeps each tier as it will be sent. What is recorded already
+// holds, so that a resumed session sends the same bytes.
+func (e *Engine) recordTiers() error {
+	for _, t := range []event.TierRecorded{
+		{Tier: event.TierTools, Text: e.o.Tools.Wire()},
+		{Tier: event.TierStatic, Text: strings.TrimSpace(Static)},
+		{Tier: event.TierSession, Text: strings.TrimSpace(e.o.SessionTier)},
+	} {
+		if _, have := e.o.Log.Fold().State.Tier(t.Tier); have || t.Text == "" {
+			continue
+		}
+		t.Text = event.Text(t.Text)
+		sum := sha256.Sum256([]byte(t.Text))
+		t.SHA256 = hex.EncodeToString(sum[:])
+		if err := e.publish(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const (
+	worldOpen  = "<environment>\n"
+	worldClose = "</environment>"
+)
+
+// noteWorld tells the model where it is and what day it is, once, and again
+// when that has changed.
+func (e *Engine) noteWorld() error {
+	s := e.o.Log.Fold()
+	text := e.world()
+	if lastWorld(s.History) == text {
+		return nil
+	}
+	return e.publish(event.ContextNoted{Text: text})
+}
+
+func (e *Engine) world() string {
+	var b strings.Builder
+	b.WriteString(worldOpen)
+	fmt.Fprintf(&b, "directory: %s\nplatform: %s\ndate: %s\n", event.Text(e.o.Workspace.Cwd()), runtime.GOOS, e.o.Clock.Now().Format("2006-01-02"))
+	if head := e.o.Repo.Head(); head.IsRepo {
+		fmt.Fprintf(&b, "git: %s\n", event.Text(head.String()))
+	}
+	b.WriteString(worldClose)
+	return b.String()
+}
+
+func lastWorld(h fold.History) string {
+	for _, b := range slices.Backward(h.Blocks()) {
+		if b.Kind == fold.TextBlock && b.Role == fold.User && strings.HasPrefix(b.Text, worldOpen) {
+			return b.Text
+		}
+	}
+	return ""
+}
+
+// RecordBaseline keeps the state of the repository before us.
+func (e *Engine) recordBaseline(ctx context.Context, when event.BaselineMoment) error {
+	if slices.Contains(e.o.Log.Fold().State.BaselineMoments, when) {
+		return nil
+	}
+	baseline, ok := e.o.Repo.Baseline(ctx)
+	if !ok {
+		return nil
+	}
+	return e.publish(event.BaselineRecorded{When: when, Baseline: baseline})
+}
+
+// beforeEdit runs before the first call that may change files.
+func (e *Engine) beforeEdit(ctx context.Context) error {
+	e.changes.Begin(ctx)
+	return e.recordBaseline(ctx, event.BeforeEdit)
+}
+
+// afterRun reports the files that a command changed in the project.
+func (e *Engine) afterRun(ctx context.Context, name string, reported []event.Fact) []event.Fact {
+	for _, f := range reported {
+		if m, ok := f.(event.FileModified); ok {
+			e.changes.Know(m)
+		}
+	}
+	if name != "bash" && name != "process" {
+		return nil
+	}
+	var facts []event.Fact
+	for _, m := range e.changes.Changed(ctx) {
+		facts = append(facts, m)
+	}
+	return facts
+}
+
+// exited records the end of a background process.
+func (e *Engine) exited(f event.ProcessExited) {
+	if err := e.publish(f); err != nil {
+		e.fail(err)
+	}
+}

@@ -1,0 +1,133 @@
+package repo
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/khaelor/khaelor/internal/event"
+	"github.com/khaelor/khaelor/internal/workspace"
+)
+
+// quiet are the settings under which git runs no program of the repository's.
+var quiet = []string{
+	"--no-optional-locks", "--no-pager",
+	"-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "diff.external=",
+	"-c", "core.pager=cat", "-c", "core.sshCommand=false", "-c", "submodule.recurse=false",
+}
+
+// maxOutput bounds what is read of git's answers, in bytes.
+const maxOutput = 64 << 20
+
+// errGit reports that git is missing or did not answer.
+var errGit = errors.New("git failed")
+
+// git asks git something in the working tree.
+func (r *Repo) git(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
+	argv := append(append([]string{"git"}, quiet...), r.withoutFilters(ctx)...)
+	result, err := r.ws.Exec(ctx, workspace.Command{
+		Argv: append(argv, args...), Cwd: r.root, Stdin: stdin, MaxOutput: maxOutput,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errGit, err)
+	}
+	if result.ExitCode != 0 {
+		return result.Output.Bytes(), fmt.Errorf("%w: git %s: exit %d: %s", errGit, args[0], result.ExitCode, strings.TrimSpace(result.Stderr.String()))
+	}
+	return result.Output.Bytes(), nil
+}
+
+// withoutFilters switches off the clean and smudge programs that the
+// repository's own configuration names. Those of the user's stay.
+func (r *Repo) withoutFilters(ctx context.Context) []string {
+	config := strings.ToLower(r.read(path.Join(r.commonDir, "config")) + r.read(path.Join(r.gitDir, "config.worktree")))
+	if !strings.Contains(config, "filter") && !strings.Contains(config, "include") {
+		return nil
+	}
+	result, err := r.ws.Exec(ctx, workspace.Command{
+		Argv: append(append([]string{"git"}, quiet...), "config", "--local", "--includes", "--name-only", "-z", "--get-regexp", `^filter\..*`),
+		Cwd:  r.root, MaxOutput: maxOutput,
+	})
+	if err != nil {
+		return nil
+	}
+	var off []string
+	for key := range strings.SplitSeq(result.Output.String(), "\x00") {
+		switch {
+		case strings.HasSuffix(key, ".required"):
+			off = append(off, "-c", key+"=false")
+		case key != "":
+			off = append(off, "-c", key+"=")
+		}
+	}
+	return off
+}
+
+// Baseline is what is changed in the repository now. Without a repository, or
+// without git, there is none.
+func (r *Repo) Baseline(ctx context.Context) (event.GitBaseline, bool) {
+	if r.root == "" {
+		return event.GitBaseline{}, false
+	}
+	status, err := r.git(ctx, nil, "status", "--porcelain=v1", "-z", "--untracked-files=normal", "--ignore-submodules=dirty")
+	if err != nil {
+		return event.GitBaseline{}, false
+	}
+	head := r.Head()
+	b := event.GitBaseline{Branch: event.Text(head.Branch)}
+	parseStatus(string(status), &b)
+	diff := []byte{}
+	if len(b.DirtyFiles) > 0 {
+		// A repository without a commit has no HEAD to compare with; its
+		// baseline is then the status alone.
+		diff, _ = r.git(ctx, nil, "diff", "--no-ext-diff", "--no-textconv", "--no-color", "HEAD")
+	}
+	sum := sha256.Sum256(diff)
+	b.DiffHash = hex.EncodeToString(sum[:])
+	return b, true
+}
+
+// parseStatus reads `git status --porcelain=v1 -z` (git-status(1)): two
+// letters, a blank, a path; a rename is followed by the path it came from.
+func parseStatus(status string, b *event.GitBaseline) {
+	fields := strings.Split(status, "\x00")
+	for i := 0; i < len(fields); i++ {
+		f := fields[i]
+		if len(f) < 4 {
+			continue
+		}
+		name := event.Text(f[3:])
+		if f[:2] == "??" {
+			b.UntrackedFiles = append(b.UntrackedFiles, name)
+			continue
+		}
+		b.DirtyFiles = append(b.DirtyFiles, name)
+		if f[0] == 'R' || f[0] == 'C' {
+			i++
+		}
+	}
+}
+
+// ignored says which of the paths, relative to the root, git leaves out.
+func (r *Repo) ignored(ctx context.Context, paths []string) map[string]bool {
+	ignored := map[string]bool{}
+	if r.root == "" || len(paths) == 0 {
+		return ignored
+	}
+	// Exit code 1 says that none is ignored.
+	out, _ := r.git(ctx, []byte(strings.Join(paths, "\x00")), "check-ignore", "-z", "--stdin")
+	for p := range strings.SplitSeq(string(out), "\x00") {
+		ignored[p] = true
+	}
+	return ignored
+}
+
+// committed is a file's content in the last commit.
+func (r *Repo) committed(ctx context.Context, name string) ([]byte, bool) {
+	data, err := r.git(ctx, nil, "cat-file", "blob", "HEAD:"+name)
+	return data, err == nil
+}

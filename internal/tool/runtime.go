@@ -1,0 +1,336 @@
+package tool
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/khaelor/khaelor/internal/clock"
+	"github.com/khaelor/khaelor/internal/event"
+	"github.com/khaelor/khaelor/internal/fold"
+)
+
+// Causes of a cancelled context. Any other cause counts as a shutdown.
+var (
+	ErrInterrupted = errors.New("interrupted by the user")
+	ErrShutdown    = errors.New("shutting down")
+)
+
+// Log is where the runtime records what happens.
+type Log interface {
+	Publish(event.Fact) (event.Record, error)
+	Notify(event.Notice)
+	Fold() fold.Session
+}
+
+// Policy decides about a call without asking anybody.
+type Policy interface {
+	Judge(tool, toolUseID string, need Need) Verdict
+}
+
+// Asker brings the user's answers.
+type Asker interface {
+	// Expect prepares for the answer to a question that is about to be logged.
+	// The function it returns waits for the answer; it is called once.
+	Expect(permissionRequestID string) (wait func(context.Context) (Answer, error))
+}
+
+// Action is what a policy says.
+type Action string
+
+const (
+	Allow Action = "allow"
+	Ask   Action = "ask"
+	Deny  Action = "deny"
+)
+
+// Verdict is a policy's decision with its reason.
+type Verdict struct {
+	Action       Action
+	Via          event.ApprovalVia  // of an allow
+	Source       event.DenialSource // of a deny
+	Capability   string
+	Capabilities []string
+	Descriptor   string
+	Reason       string // for the model: why not, and what would be allowed
+	Suggestion   *event.Grant
+}
+
+// Answer is what the user said.
+type Answer struct {
+	Granted     bool
+	Scope       event.GrantScope
+	Source      event.DenialSource // of a refusal
+	Feedback    string
+	EditedInput []byte // nil: as it was
+}
+
+// Runtime runs calls. All fields must be set.
+type Runtime struct {
+	Log    Log
+	Tools  Registry
+	Policy Policy
+	Asker  Asker
+	Clock  *clock.Clock
+	// NewEnv makes what one call may use.
+	NewEnv func(toolUseID string) *Env
+	// BeforeEdit runs before the first call that may change files.
+	BeforeEdit func(context.Context) error
+	// AfterRun reports what else a call changed in the project, before its
+	// result is logged.
+	AfterRun func(ctx context.Context, tool string, reported []event.Fact) []event.Fact
+}
+
+// Run gives each call its one result, in order. The error is the log's: what
+// goes wrong in a call is a result.
+func (r *Runtime) Run(ctx context.Context, calls []fold.Call) error {
+	for _, call := range calls {
+		if err := r.one(ctx, call); err != nil {
+			return fmt.Errorf("run %s: %w", call.Name, err)
+		}
+	}
+	return nil
+}
+
+func (r *Runtime) one(ctx context.Context, call fold.Call) error {
+	if state := r.Log.Fold().State; !state.Runnable() || ctx.Err() != nil {
+		return r.cancel(call, cancelReason(ctx, state), "")
+	}
+	start := r.Clock.Now()
+	t, known := r.Tools.Get(call.Name)
+	if !known {
+		return r.fail(call, start, Errorf(event.ToolNotFound, "There is no tool %q. The tools are: %s.",
+			call.Name, strings.Join(r.Tools.Names(), ", ")))
+	}
+	env := r.NewEnv(call.ID)
+	note, err := r.permit(ctx, t, env, &call)
+	if err != nil {
+		return r.settle(ctx, call, start, Result{}, err)
+	}
+	if _, err := r.Log.Publish(event.ToolStarted{ToolUseID: call.ID, ToolName: call.Name}); err != nil {
+		return err
+	}
+	result, err := r.execute(ctx, t, env, call)
+	if note != "" {
+		result.Text += "\n[The user says: " + note + "]"
+	}
+	return r.settle(ctx, call, start, result, err)
+}
+
+// logError tells the log's failures from those of a call.
+type logError struct{ error }
+
+func (e logError) Unwrap() error { return e.error }
+
+// permit returns nil once the call may run, with what the user added to it.
+func (r *Runtime) permit(ctx context.Context, t Tool, env *Env, call *fold.Call) (note string, err error) {
+	need, err := t.needs(env, call.Input)
+	if err != nil {
+		return "", err
+	}
+	verdict := Verdict{Action: Allow, Via: event.ViaPolicy}
+	if len(need.Capabilities) > 0 {
+		verdict = r.Policy.Judge(t.Name, call.ID, need)
+	}
+	if verdict.Action != Allow {
+		note, verdict.Via, err = r.question(ctx, verdict, call)
+		if err != nil {
+			return "", err
+		}
+	}
+	if writes(need) {
+		if err := r.BeforeEdit(ctx); err != nil {
+			return "", err
+		}
+	}
+	if _, err := r.Log.Publish(event.ToolApproved{ToolUseID: call.ID, Via: verdict.Via}); err != nil {
+		return "", logError{err}
+	}
+	return note, nil
+}
+
+func writes(n Need) bool {
+	for _, c := range n.Capabilities {
+		if c != FileRead {
+			return true
+		}
+	}
+	return false
+}
+
+// question records the question and its answer. A refusal is an *Error.
+func (r *Runtime) question(ctx context.Context, v Verdict, call *fold.Call) (note string, via event.ApprovalVia, err error) {
+	asked := event.PermissionRequested{
+		PermissionRequestID: r.Clock.ID(), ToolUseID: call.ID, Capability: v.Capability,
+		Descriptor: event.Text(v.Descriptor), Suggestion: v.Suggestion, Capabilities: v.Capabilities,
+		CallHash: callHash(call),
+	}
+	answer := Answer{Source: v.Source, Feedback: v.Reason}
+	wait := func(context.Context) (Answer, error) { return answer, nil }
+	if v.Action == Ask {
+		wait = r.Asker.Expect(asked.PermissionRequestID)
+	}
+	if _, err := r.Log.Publish(asked); err != nil {
+		return "", "", logError{err}
+	}
+	if answer, err = wait(ctx); err != nil {
+		return "", "", err
+	}
+	if !answer.Granted {
+		return "", "", r.refuse(asked, answer, v.Reason)
+	}
+	granted := event.PermissionGranted{
+		PermissionRequestID: asked.PermissionRequestID, Scope: answer.Scope,
+		Feedback: event.Text(answer.Feedback), EditedInput: answer.EditedInput,
+	}
+	if _, err := r.Log.Publish(granted); err != nil {
+		return "", "", logError{err}
+	}
+	note = answer.Feedback
+	if answer.EditedInput != nil {
+		call.Input = answer.EditedInput
+		note = strings.TrimSpace(note + " (the input was changed to " + string(answer.EditedInput) + ")")
+	}
+	return note, scopeVia[answer.Scope], nil
+}
+
+var scopeVia = map[event.GrantScope]event.ApprovalVia{
+	event.GrantOnce:    event.ViaUserOnce,
+	event.GrantSession: event.ViaUserSession,
+	event.GrantProject: event.ViaUserAlways,
+}
+
+func (r *Runtime) refuse(asked event.PermissionRequested, a Answer, reason string) error {
+	feedback := a.Feedback
+	if feedback == "" {
+		feedback = reason
+	}
+	denied := event.PermissionDenied{
+		PermissionRequestID: asked.PermissionRequestID, Source: a.Source, Feedback: event.Text(feedback),
+	}
+	if _, err := r.Log.Publish(denied); err != nil {
+		return logError{err}
+	}
+	return Errorf(event.ToolPermissionDenied, "Not allowed (%s): %s. %s", a.Source, asked.Descriptor, feedback)
+}
+
+func callHash(call *fold.Call) string {
+	sum := sha256.Sum256([]byte(call.Name + "\x00" + string(call.Input)))
+	return hex.EncodeToString(sum[:])
+}
+
+// execute runs the tool; a panic in it is a failed call, not a crash.
+func (r *Runtime) execute(ctx context.Context, t Tool, env *Env, call fold.Call) (result Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = Errorf(event.ToolInternal, "%s failed inside: %v. This is a bug of KHAELOR; try another way.\n%s",
+				t.Name, p, firstLines(string(debug.Stack()), 12))
+		}
+	}()
+	result, err = t.run(ctx, env, call.Input)
+	result.Facts = append(result.Facts, r.AfterRun(context.WithoutCancel(ctx), t.Name, result.Facts)...)
+	return result, err
+}
+
+func firstLines(s string, n int) string {
+	lines := strings.SplitAfterN(s, "\n", n+1)
+	return strings.Join(lines[:min(n, len(lines))], "")
+}
+
+// settle logs what the call did and its one result.
+func (r *Runtime) settle(ctx context.Context, call fold.Call, start time.Time, result Result, err error) error {
+	var broken logError
+	if errors.As(err, &broken) {
+		return broken.error
+	}
+	for _, f := range result.Facts {
+		if _, err := r.Log.Publish(owned(f, call.ID)); err != nil {
+			return err
+		}
+	}
+	var failed *Error
+	switch {
+	case err == nil:
+		return r.complete(call, start, result)
+	case ctx.Err() != nil:
+		return r.cancel(call, cancelReason(ctx, r.Log.Fold().State), result.Text)
+	case errors.As(err, &failed):
+		return r.fail(call, start, failed)
+	}
+	return r.fail(call, start, Errorf(event.ToolInternal, "%s: %v", call.Name, err))
+}
+
+// owned fills in which call a fact belongs to.
+func owned(f event.Fact, toolUseID string) event.Fact {
+	switch p := f.(type) {
+	case event.FileRead:
+		p.ToolUseID = toolUseID
+		return p
+	case event.FileModified:
+		p.ToolUseID = toolUseID
+		return p
+	case event.ProcessStarted:
+		p.ToolUseID = toolUseID
+		return p
+	}
+	return f
+}
+
+func (r *Runtime) complete(call fold.Call, start time.Time, result Result) error {
+	_, err := r.Log.Publish(event.ToolCompleted{
+		ToolUseID: call.ID, ModelText: said(result.Text), SpillFile: result.Spill,
+		DurationMS: r.Clock.Since(start).Milliseconds(), UI: result.UI, Media: result.Media,
+	})
+	return err
+}
+
+func (r *Runtime) fail(call fold.Call, start time.Time, e *Error) error {
+	_, err := r.Log.Publish(event.ToolFailed{
+		ToolUseID: call.ID, ModelText: said(e.Text), ErrorKind: e.Kind,
+		DurationMS: r.Clock.Since(start).Milliseconds(),
+	})
+	return err
+}
+
+func (r *Runtime) cancel(call fold.Call, reason event.CancelReason, partial string) error {
+	text := cancelText[reason]
+	if strings.TrimSpace(partial) != "" {
+		text += "\nOutput until then:\n" + partial
+	}
+	_, err := r.Log.Publish(event.ToolCancelled{ToolUseID: call.ID, Reason: reason, ModelText: event.Text(text)})
+	return err
+}
+
+// cancelText is what the model reads. The words are part of logged history
+// only, so they may change with a version.
+var cancelText = map[event.CancelReason]string{
+	event.CancelInterrupted:    "[Cancelled: the user interrupted.]",
+	event.CancelShutdown:       "[Cancelled: KHAELOR was shut down.]",
+	event.CancelResponseFailed: "[Cancelled: the answer with this call did not arrive whole.]",
+	event.CancelRecovery:       "[Cancelled: KHAELOR ended before this call had a result. It may have run in part.]",
+}
+
+func cancelReason(ctx context.Context, s fold.State) event.CancelReason {
+	switch {
+	case s.Interrupted || errors.Is(context.Cause(ctx), ErrInterrupted):
+		return event.CancelInterrupted
+	case ctx.Err() != nil:
+		return event.CancelShutdown
+	case s.Request.Phase == fold.Failed:
+		return event.CancelResponseFailed
+	}
+	return event.CancelRecovery
+}
+
+// said makes a result fit for the log: the API refuses an empty one.
+func said(text string) string {
+	if strings.TrimSpace(text) == "" {
+		return "(no output)"
+	}
+	return event.Text(text)
+}
