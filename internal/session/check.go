@@ -103,6 +103,7 @@ func (c *checker) line(raw []byte) {
 	r, err := decodeRaw(raw)
 	if err != nil {
 		c.bad = &Problem{Line: c.n, Text: err.Error()}
+		c.record.Seq++ // of the line as it was
 		return
 	}
 	c.report.Events++

@@ -26,7 +26,7 @@ func (s *Store) Fork(id string, at int64) (newID string, err error) {
 		return "", err
 	}
 	if err := l.copyFrom(from, at); err != nil {
-		l.abandon()
+		l.discard()
 		return "", fmt.Errorf("fork session %s: %w", from.ID, err)
 	}
 	return l.ref.ID, l.Close()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/khaelor/khaelor/internal/disk"
@@ -83,8 +84,9 @@ func (s *Store) summarise(ref Ref) (Meta, error) {
 			return Meta{}, fmt.Errorf("read session %s: %w", ref.ID, err)
 		}
 		size += int64(len(raw))
-		if events > 0 && !summarised(raw) {
+		if h, ok := headOf(raw); ok && events > 0 && !h.summarised() {
 			events++
+			sum.meta.UpdatedAt = max(sum.meta.UpdatedAt, h.ts)
 			continue
 		}
 		r, err := decodeRaw(raw)
@@ -104,17 +106,30 @@ func (s *Store) summarise(ref Ref) (Meta, error) {
 	return m, nil
 }
 
-// summarised says that a line may matter to a summary, from the head of its
-// canonical form; in any other form it may.
-func summarised(raw []byte) bool {
-	const longestHead = 512
-	head, _, ok := bytes.Cut(raw[:min(len(raw), longestHead)], []byte(`,"payload":`))
-	_, name, typed := bytes.Cut(head, []byte(`,"type":"`))
-	if !ok || !typed {
-		return true
+// head is what a summary needs of every line.
+type head struct {
+	name string
+	ts   int64
+}
+
+// headOf reads a whole line's head from its canonical form. It is not ok in
+// any other form, and then the line has to be decoded.
+func headOf(raw []byte) (head, bool) {
+	const longest = 512
+	front, _, ok := bytes.Cut(raw[:min(len(raw), longest)], []byte(`,"payload":`))
+	if !ok || !bytes.HasSuffix(raw, []byte("}}\n")) {
+		return head{}, false
 	}
-	name, _, _ = bytes.Cut(name, []byte(`"`))
-	switch string(name) {
+	_, rest, _ := bytes.Cut(front, []byte(`,"ts":`))
+	digits, rest, _ := bytes.Cut(rest, []byte(`,"type":"`))
+	name, _, closed := bytes.Cut(rest, []byte(`"`))
+	ts, err := strconv.ParseInt(string(digits), 10, 64)
+	return head{name: string(name), ts: ts}, closed && err == nil
+}
+
+// summarised says that summary.apply has a case for the line.
+func (h head) summarised() bool {
+	switch h.name {
 	case event.NameOf(event.SessionRenamed{}), event.NameOf(event.ModelChanged{}),
 		event.NameOf(event.UserMessageCreated{}), event.NameOf(event.MessageDequeued{}),
 		event.NameOf(event.ModelRequestStarted{}), event.NameOf(event.ModelResponseCompleted{}),

@@ -20,7 +20,7 @@ func (s *Store) Create(started event.SessionStarted) (*Log, error) {
 		return nil, err
 	}
 	if _, err := l.Publish(started); err != nil {
-		l.abandon()
+		l.discard()
 		return nil, err
 	}
 	l.writeMeta()
@@ -31,20 +31,37 @@ func plainName(name string) bool {
 	return name != "" && !strings.HasPrefix(name, ".") && !strings.ContainsAny(name, `/\`)
 }
 
-// begin locks a session and opens its file, which it makes when missing.
+// begin makes a new, empty log.
 func (s *Store) begin(ref Ref) (*Log, error) {
+	l, err := s.hold(ref)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.openFile(); err != nil {
+		s.unlock(l.lock)
+		return nil, err
+	}
+	return l, nil
+}
+
+// hold locks a session.
+func (s *Store) hold(ref Ref) (*Log, error) {
 	lock, err := s.lock(ref)
 	if err != nil {
 		return nil, err
 	}
-	file, err := s.dir.OpenAppend(ref.file(logSuffix))
-	if err != nil {
-		s.unlock(lock)
-		return nil, failedWrite(ref.file(logSuffix), err)
-	}
-	l := &Log{store: s, ref: ref, session: ref.ID, bus: bus.New(s.report), lock: lock, file: file}
+	l := &Log{store: s, ref: ref, session: ref.ID, bus: bus.New(s.report), lock: lock}
 	l.idle.L = &l.mu
 	return l, nil
+}
+
+func (l *Log) openFile() error {
+	file, err := l.store.dir.OpenAppend(l.ref.file(logSuffix))
+	if err != nil {
+		return failedWrite(l.ref.file(logSuffix), err)
+	}
+	l.file = file
+	return nil
 }
 
 func (s *Store) unlock(lock disk.Unlocker) {
@@ -53,8 +70,8 @@ func (s *Store) unlock(lock disk.Unlocker) {
 	}
 }
 
-// abandon removes a session whose first line could not be written.
-func (l *Log) abandon() {
+// discard removes a session that could not be made.
+func (l *Log) discard() {
 	s := l.store
 	if err := l.file.Close(); err != nil {
 		s.report(err)
@@ -77,37 +94,51 @@ func (s *Store) Open(id string) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := s.begin(ref)
+	l, err := s.hold(ref)
 	if err != nil {
 		return nil, err
 	}
 	if err := l.restore(); err != nil {
-		_ = l.file.Close() // nothing was appended that could be lost
-		s.unlock(l.lock)
+		l.letGo()
 		return nil, err
 	}
 	return l, nil
 }
 
+// letGo gives back what a failed Open holds; nothing can be lost by it.
+func (l *Log) letGo() {
+	if l.file != nil {
+		_ = l.file.Close()
+	}
+	l.store.unlock(l.lock)
+}
+
+// restore replays, then opens the file: not the other way round, since
+// opening would make a file that was removed meanwhile.
 func (l *Log) restore() error {
-	sound, err := l.store.replay(l.ref, func(r event.Record) error {
-		if u, ok := r.Fact.(event.Unknown); ok && r.Critical {
-			return &NewerError{ID: l.ref.ID, Type: u.Type, Seq: r.Seq}
-		}
-		l.session = r.SessionID
-		l.fold(r, int64(len(r.Line))+1)
-		return nil
-	})
+	sound, err := l.store.replay(l.ref, l.replayed)
 	if err != nil {
 		return err
 	}
 	if sound.size == 0 {
 		return damaged(l.ref, 1, "it holds no whole event")
 	}
+	if err := l.openFile(); err != nil {
+		return err
+	}
 	if err := l.cut(sound); err != nil {
 		return err
 	}
 	return l.closeCalls()
+}
+
+func (l *Log) replayed(r event.Record) error {
+	if u, ok := r.Fact.(event.Unknown); ok && r.Critical {
+		return &NewerError{ID: l.ref.ID, Type: u.Type, Seq: r.Seq}
+	}
+	l.session = r.SessionID
+	l.fold(r, int64(len(r.Line))+1)
+	return nil
 }
 
 // cut takes the torn line off, once a copy of it is safe.
