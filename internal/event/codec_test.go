@@ -252,15 +252,21 @@ func TestAnUnknownFactIsKept(t *testing.T) {
 	}
 }
 
-func TestAnUnknownFactDoesNotShareTheLine(t *testing.T) {
-	line := []byte(`{"v":1,"id":"a","sessionId":"s","seq":1,"ts":2,"type":"later.thing","payload":{"a":1}}`)
-	r, err := DecodeLine(line)
-	if err != nil {
-		t.Fatal(err)
-	}
-	clear(line)
-	if got := string(r.Fact.(Unknown).Raw); got != `{"a":1}` {
-		t.Errorf("raw is %q after the line was reused", got)
+func TestAFactDoesNotShareItsLine(t *testing.T) {
+	for _, want := range []Fact{
+		Unknown{Type: "later.thing", Raw: []byte(`{"a":1}`)},
+		ToolRequested{ToolUseID: "u", ToolName: "bash", Input: json.RawMessage(`{"a":1}`)},
+		ContextNoted{Text: "x"},
+	} {
+		line := mustLine(t, recordOf(want))
+		r, err := DecodeLine(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		clear(line)
+		if !reflect.DeepEqual(r.Fact, want) {
+			t.Errorf("%+v after the line was reused, want %+v", r.Fact, want)
+		}
 	}
 }
 

@@ -55,6 +55,22 @@ func payloadIn(line []byte) string {
 	return payload
 }
 
+// A log's memory is mostly such strings.
+func TestATextWithEscapesIsAllocatedOnce(t *testing.T) {
+	text := `"` + strings.Repeat(`say \"hello\"\\\n`, 400) + `",` + strings.Repeat(" ", 20_000)
+	var got string
+	allocs := testing.AllocsPerRun(10, func() {
+		w := walker{rest: []byte(text), ok: true}
+		got = w.text("")
+	})
+	if want := strings.Repeat("say \"hello\"\\\n", 400); got != want {
+		t.Fatalf("read %q", got)
+	}
+	if allocs != 2 { // one of them is the test's own copy
+		t.Errorf("%v allocations, want 2", allocs)
+	}
+}
+
 // encoding/json gives up at a depth of 10,000 counted from where it starts, so
 // that a payload by itself may be one deeper than on its line.
 func TestDepthIsCountedFromTheLine(t *testing.T) {
