@@ -114,8 +114,10 @@ func (p prose) turn(n int) []Fact {
 		ModelRequestStarted{
 			RequestID: request, Model: "claude-sonnet-4-5", Purpose: PurposeMain,
 			ContextStats: ContextStats{EstimatedInputTokens: 48_211, Sections: List[Section]{
-				{Name: "tools", EstimatedTokens: 1100}, {Name: "system", EstimatedTokens: 320},
-				{Name: "session", EstimatedTokens: 900}, {Name: "history", EstimatedTokens: 45_000},
+				{Name: "tools", EstimatedTokens: 1100},
+				{Name: "system", EstimatedTokens: 320},
+				{Name: "session", EstimatedTokens: 900},
+				{Name: "history", EstimatedTokens: 45_000},
 			}},
 		},
 		ModelThinkingBlockCompleted{RequestID: request, Thinking: p.text(300 + p.IntN(1500)), Signature: p.base64(400)},

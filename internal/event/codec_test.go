@@ -101,54 +101,66 @@ func TestCanonicalBytes(t *testing.T) {
 		want string
 	}{
 		{
-			"a detached head is null", SessionStarted{Title: "t", ProjectHash: "p", WorkingDirectory: "/w", Model: "m", AuxModel: "a", KhaelorVersion: "1"},
+			"a detached head is null",
+			SessionStarted{Title: "t", ProjectHash: "p", WorkingDirectory: "/w", Model: "m", AuxModel: "a", KhaelorVersion: "1"},
 			`"type":"session.started","payload":{"title":"t","projectHash":"p","workingDirectory":"/w","gitBranch":null,"model":"m","auxModel":"a","khaelorVersion":"1"}`,
 		},
 		{
-			"a signal leaves no exit code", ProcessExited{ProcessID: "p1", Cause: Crashed, DurationMS: 3},
+			"a signal leaves no exit code",
+			ProcessExited{ProcessID: "p1", Cause: Crashed, DurationMS: 3},
 			`"type":"process.exited","payload":{"processId":"p1","exitCode":null,"cause":"crashed","durationMs":3}`,
 		},
 		{
-			"nil lists are arrays", UserMessageCreated{Text: "hi"},
+			"nil lists are arrays",
+			UserMessageCreated{Text: "hi"},
 			`"type":"user.message-created","payload":{"text":"hi","mentions":[]}`,
 		},
 		{
-			"nil lists are arrays further down", TaskCompleted{},
+			"nil lists are arrays further down",
+			TaskCompleted{},
 			`"type":"task.completed","payload":{"evidence":{"objective":"","changedFiles":[],"checks":[],"unresolvedIssues":[]}}`,
 		},
 		{
-			"an empty capture is not an absent one", MessageQueued{Mentions: List[Mention]{{Path: "a", Content: &empty}, {Path: "b"}}},
+			"an empty capture is not an absent one",
+			MessageQueued{Mentions: List[Mention]{{Path: "a", Content: &empty}, {Path: "b"}}},
 			`"type":"user.message-queued","payload":{"text":"","mentions":[{"path":"a","content":""},{"path":"b"}]}`,
 		},
 		{
-			"text is escaped for JSON, not for HTML", ContextNoted{Text: "<a href=\"&\">\u2028é👍\x1b\x7f\n"},
+			"text is escaped for JSON, not for HTML",
+			ContextNoted{Text: "<a href=\"&\">\u2028é👍\x1b\x7f\n"},
 			`"type":"context.noted","payload":{"text":"<a href=\"&\">\u2028é👍\u001b` + "\x7f" + `\n"}`,
 		},
 		{
-			"and inside lists, too", ContextPruned{ToolUseIDs: List[string]{"<&>"}, Placeholder: "[gone]"},
+			"and inside lists, too",
+			ContextPruned{ToolUseIDs: List[string]{"<&>"}, Placeholder: "[gone]"},
 			`"type":"context.pruned","payload":{"toolUseIds":["<&>"],"placeholder":"[gone]","tokensReclaimedEstimate":0}`,
 		},
 		{
-			"input keeps its bytes", ToolRequested{RequestID: "r", ToolUseID: "u", ToolName: "bash", Input: json.RawMessage(`{"z":1.0,"a":1e3,"n":12345678901234567890,"h":"<\u0041>"}`)},
+			"input keeps its bytes",
+			ToolRequested{RequestID: "r", ToolUseID: "u", ToolName: "bash", Input: json.RawMessage(`{"z":1.0,"a":1e3,"n":12345678901234567890,"h":"<\u0041>"}`)},
 			`"type":"tool.requested","payload":{"requestId":"r","blockIndex":0,"toolUseId":"u","toolName":"bash","input":{"z":1.0,"a":1e3,"n":12345678901234567890,"h":"<\u0041>"}}`,
 		},
 		{
-			"input is made compact", ToolRequested{Input: json.RawMessage("{\n  \"a\": [1, 2]\n}")},
+			"input is made compact",
+			ToolRequested{Input: json.RawMessage("{\n  \"a\": [1, 2]\n}")},
 			`"type":"tool.requested","payload":{"requestId":"","blockIndex":0,"toolUseId":"","toolName":"","input":{"a":[1,2]}}`,
 		},
 		{
-			"optional fields are absent when empty", ToolCompleted{ToolUseID: "u", ModelText: "ok", DurationMS: 5, UI: ToolUI{Kind: UIRead, Summary: "Read a"}},
+			"optional fields are absent when empty",
+			ToolCompleted{ToolUseID: "u", ModelText: "ok", DurationMS: 5, UI: ToolUI{Kind: UIRead, Summary: "Read a"}},
 			`"type":"tool.completed","payload":{"toolUseId":"u","modelText":"ok","durationMs":5,"ui":{"kind":"read","summary":"Read a"}}`,
 		},
 		{
-			"optional fields stand in order", ToolCompleted{
+			"optional fields stand in order",
+			ToolCompleted{
 				ToolUseID: "u", SpillFile: "/s", UI: ToolUI{Kind: UIExec, DiffStats: &DiffStats{Added: 2}, ExitCode: &minus, MatchCount: new(int)},
 				Media: []Media{{MediaType: "image/png", SHA256: "ff"}},
 			},
 			`"type":"tool.completed","payload":{"toolUseId":"u","modelText":"","spillFile":"/s","durationMs":0,"ui":{"kind":"exec","summary":"","diffStats":{"added":2,"removed":0},"exitCode":-1,"matchCount":0},"media":[{"mediaType":"image/png","sha256":"ff"}]}`,
 		},
 		{
-			"an unknown fact is its raw payload", Unknown{Type: "later.thing", Raw: []byte(`{"b":1, "a":2}`)},
+			"an unknown fact is its raw payload",
+			Unknown{Type: "later.thing", Raw: []byte(`{"b":1, "a":2}`)},
 			`"type":"later.thing","payload":{"b":1, "a":2}`,
 		},
 	} {

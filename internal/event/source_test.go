@@ -14,8 +14,13 @@ import (
 // notices are all notices: there is no catalog of them, for none is ever
 // decoded.
 var notices = []Notice{
-	ModelTextDelta{}, ModelThinkingDelta{}, ToolCallStarted{}, ToolInputDelta{}, ModelRetryScheduled{},
-	ToolOutput{}, ProcessOutput{},
+	ModelTextDelta{},
+	ModelThinkingDelta{},
+	ToolCallStarted{},
+	ToolInputDelta{},
+	ModelRetryScheduled{},
+	ToolOutput{},
+	ProcessOutput{},
 }
 
 // facts are the zero values of everything in the catalog, in its order.
