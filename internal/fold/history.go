@@ -57,9 +57,9 @@ type History struct {
 	Epoch int
 
 	request string // the conversational call whose blocks arrive
-	start   int    // where its blocks begin
+	since   int64  // the fact that began it
 	calls   []openCall
-	held    []Block // what was said while calls were open
+	held    []Block // what was said while calls were open or an answer arrived
 	queued  []Queued
 }
 
@@ -105,18 +105,20 @@ func (h History) Apply(r event.Record) History {
 	case event.MessageDequeued:
 		return h.fromQueue(r.Seq, p.QueuedEventID, p.By == event.TakenByEngine)
 	case event.ShellRun:
-		return h.say(r.Seq, fmt.Sprintf("The user ran `%s`; exit code %d. Output:\n%s", p.Command, p.ExitCode, p.Output))
+		return h.aside(r.Seq, fmt.Sprintf("The user ran `%s`; exit code %d. Output:\n%s", p.Command, p.ExitCode, p.Output))
 	case event.ContextNoted:
 		return h.say(r.Seq, p.Text)
 	case event.VerificationRequested:
 		return h.say(r.Seq, p.ModelText)
 	case event.ChecksCompleted:
-		return h.say(r.Seq, p.ModelText)
+		return h.aside(r.Seq, p.ModelText)
 
+	case event.SessionResumed:
+		return h.answered(h.request) // no more of it will come
 	case event.ModelRequestStarted:
-		h.request = ""
+		h = h.answered(h.request)
 		if p.Purpose.Conversational() {
-			h.request, h.start = p.RequestID, len(h.blocks.items)
+			h.request, h.since = p.RequestID, r.Seq
 		}
 	case event.ModelTextBlockCompleted:
 		if strings.TrimSpace(p.Text) != "" { // the API refuses blank text
@@ -128,6 +130,8 @@ func (h History) Apply(r event.Record) History {
 		return h.spoken(p.RequestID, Block{Kind: OpaqueBlock, Name: p.BlockType, Raw: p.Raw, Seq: r.Seq})
 	case event.ToolRequested:
 		return h.called(r.Seq, p)
+	case event.ModelResponseCompleted:
+		return h.answered(p.RequestID)
 	case event.ModelRequestFailed:
 		return h.failed(p)
 
@@ -174,14 +178,24 @@ func (h History) say(seq int64, text string) History {
 	return h.add(Block{Role: User, Kind: TextBlock, Text: text, Seq: seq})
 }
 
-// add appends a block of the user, behind the results of calls that are open.
+// aside adds text that may come while an answer arrives. It must not part the
+// answer's blocks, so it waits for their end.
+func (h History) aside(seq int64, text string) History {
+	if h.request == "" || strings.TrimSpace(text) == "" {
+		return h.say(seq, text)
+	}
+	h.held = with(h.held, Block{Role: User, Kind: TextBlock, Text: text, Seq: seq})
+	return h
+}
+
+// add appends a block of the user, behind the results of calls that are open
+// and what was said before.
 func (h History) add(b Block) History {
+	h.held = with(h.held, b)
 	if len(h.calls) > 0 {
-		h.held = with(h.held, b)
 		return h
 	}
-	h.blocks = h.blocks.add(b)
-	return h
+	return h.release()
 }
 
 func (h History) fromQueue(seq int64, id string, enters bool) History {
@@ -212,15 +226,44 @@ func (h History) called(seq int64, p event.ToolRequested) History {
 	return h.spoken(p.RequestID, Block{Kind: ToolUseBlock, ID: p.ToolUseID, Name: p.ToolName, Raw: p.Input, Seq: seq})
 }
 
+// answered ends the arrival of a call's blocks.
+func (h History) answered(request string) History {
+	if request != h.request || request == "" {
+		return h
+	}
+	h.request = ""
+	if len(h.calls) > 0 {
+		return h
+	}
+	return h.release()
+}
+
 // failed takes back the blocks of an attempt that has no answer. What the
 // user interrupted stays: it was seen.
 func (h History) failed(p event.ModelRequestFailed) History {
-	if p.RequestID != h.request || p.RequestID == "" || p.Kind == event.ErrorCancelled {
+	if p.RequestID != h.request || p.RequestID == "" {
 		return h
 	}
-	h.blocks = h.blocks.first(h.start)
-	h.request, h.calls = "", nil
-	return h.release()
+	if p.Kind != event.ErrorCancelled {
+		h.blocks, h.calls = h.before(h.since), nil
+	}
+	return h.answered(p.RequestID)
+}
+
+// before are the blocks without those of the assistant that came after a fact.
+func (h History) before(seq int64) list[Block] {
+	all := h.blocks.items
+	n := len(all)
+	for n > 0 && all[n-1].Seq > seq {
+		n--
+	}
+	kept := h.blocks.first(n)
+	for _, b := range all[n:] {
+		if b.Role == User {
+			kept = kept.add(b)
+		}
+	}
+	return kept
 }
 
 // result keeps the result of an open call; when it was the last one, all

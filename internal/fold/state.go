@@ -87,6 +87,13 @@ type Request struct {
 	// Superseded is set once the user's side said something after the answer,
 	// so that its stop reason no longer decides what is next.
 	Superseded bool
+	before     repetition // as it was when the call began
+}
+
+// repetition is how often in a row one call was made.
+type repetition struct {
+	call  string
+	times int
 }
 
 // Call is a tool call without a result.
@@ -241,7 +248,7 @@ func (s State) toldMore() State {
 func (s State) requestStarted(p event.ModelRequestStarted) State {
 	s.CompactedSinceCall = false
 	if p.Purpose.Conversational() {
-		s.Request = Request{ID: p.RequestID, Phase: Streaming}
+		s.Request = Request{ID: p.RequestID, Phase: Streaming, before: repetition{s.Task.lastCall, s.Task.Repeated}}
 	}
 	return s
 }
@@ -279,7 +286,6 @@ func (s State) answered(p event.ModelResponseCompleted) State {
 	}
 	s.Request.Phase, s.Request.Stop = Answered, p.StopReason
 	s.Task.Responses++
-	s.Task.Overflows = 0
 	if p.StopReason == event.StopMaxTokens {
 		s.Task.Cut++
 	} else {
@@ -287,6 +293,8 @@ func (s State) answered(p event.ModelResponseCompleted) State {
 	}
 	if p.StopReason == event.StopContextWindow {
 		s.Task.Overflows++
+	} else {
+		s.Task.Overflows = 0
 	}
 	if !s.Request.Text {
 		s.Task.Answer = ""
@@ -301,6 +309,9 @@ func (s State) requestFailed(p event.ModelRequestFailed) State {
 		return s
 	}
 	s.Request.Phase, s.Request.Failure = Failed, p
+	if p.Kind != event.ErrorCancelled { // the attempt's calls were never made
+		s.Task.lastCall, s.Task.Repeated = s.Request.before.call, s.Request.before.times
+	}
 	if p.Kind == event.ErrorContextOverflow {
 		s.Task.Overflows++
 	}

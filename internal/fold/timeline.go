@@ -53,14 +53,17 @@ type Item struct {
 }
 
 // Timeline is the conversation as a person sees it (seed 003 §6.1). Items
-// before the first one that can still change are settled and only grow.
+// before the first one that can still change are settled and only grow; what
+// waits in a queue stands at the end until it enters the conversation.
 type Timeline struct {
 	settled list[Item]
 	open    []Item
+	queued  []Item
+	request string // the call whose answer arrives: it may yet fail
 }
 
 // Items are all items in order.
-func (t Timeline) Items() []Item { return slices.Concat(t.settled.items, t.open) }
+func (t Timeline) Items() []Item { return slices.Concat(t.settled.items, t.open, t.queued) }
 
 // Apply folds one fact.
 func (t Timeline) Apply(r event.Record) Timeline {
@@ -76,17 +79,27 @@ func (t Timeline) Apply(r event.Record) Timeline {
 		item.Kind, item.Text = ItemUser, p.Text
 	case event.MessageQueued:
 		item.Kind, item.Status, item.ID, item.Text = ItemUser, Waiting, r.ID, p.Text
+		t.queued = with(t.queued, item)
+		return t
 	case event.SteeringQueued:
 		item.Kind, item.Status, item.ID, item.Text = ItemSteering, Waiting, r.ID, p.Text
+		t.queued = with(t.queued, item)
+		return t
 	case event.SteeringInjected:
-		return t.moved(p.QueuedEventID, r)
+		return t.fromQueue(p.QueuedEventID, r, Succeeded)
 	case event.SteeringWithdrawn:
-		return t.update(p.QueuedEventID, func(i *Item) { i.Status = Cancelled })
+		return t.fromQueue(p.QueuedEventID, r, Cancelled)
 	case event.MessageDequeued:
 		if p.By == event.TakenByEngine {
-			return t.moved(p.QueuedEventID, r)
+			return t.fromQueue(p.QueuedEventID, r, Succeeded)
 		}
-		return t.update(p.QueuedEventID, func(i *Item) { i.Status = Cancelled })
+		return t.fromQueue(p.QueuedEventID, r, Cancelled)
+	case event.ModelRequestStarted:
+		t.request = p.RequestID
+		return t.settle()
+	case event.ModelResponseCompleted:
+		t.request = ""
+		return t.settle()
 	case event.ModelTextBlockCompleted:
 		item.Kind, item.Text, item.request = ItemAssistant, p.Text, p.RequestID
 	case event.ModelThinkingBlockCompleted:
@@ -149,7 +162,7 @@ func (t Timeline) add(item Item) Timeline {
 // settle moves what can no longer change to the settled part.
 func (t Timeline) settle() Timeline {
 	n := 0
-	for n < len(t.open) && !t.open[n].unsettled() {
+	for n < len(t.open) && !t.unsettled(t.open[n]) {
 		t.settled = t.settled.add(t.open[n])
 		n++
 	}
@@ -159,11 +172,16 @@ func (t Timeline) settle() Timeline {
 
 // unsettled says that a later fact may still change the item. A process goes
 // on in the background and gets an item of its own when it ends.
-func (i Item) unsettled() bool {
-	return i.Kind != ItemProcess && (i.Status == Waiting || i.Status == Running)
+func (t Timeline) unsettled(i Item) bool {
+	arrives := i.request != "" && i.request == t.request
+	return arrives || i.Kind != ItemProcess && (i.Status == Waiting || i.Status == Running)
 }
 
+// update changes the open item of that id. An empty id belongs to no item.
 func (t Timeline) update(id string, change func(*Item)) Timeline {
+	if id == "" {
+		return t
+	}
 	t.open = slices.Clone(t.open)
 	for i := range t.open {
 		if t.open[i].ID == id {
@@ -173,12 +191,13 @@ func (t Timeline) update(id string, change func(*Item)) Timeline {
 	return t.settle()
 }
 
-// moved puts a queued text where it entered the conversation.
-func (t Timeline) moved(id string, r event.Record) Timeline {
-	for _, item := range t.open {
+// fromQueue puts a queued text where it entered the conversation, or where it
+// was taken back.
+func (t Timeline) fromQueue(id string, r event.Record, status ItemStatus) Timeline {
+	for _, item := range t.queued {
 		if item.ID == id {
-			t.open = without(t.open, func(i Item) bool { return i.ID == id })
-			item.Seq, item.TS, item.Status = r.Seq, r.TS, Succeeded
+			t.queued = without(t.queued, func(i Item) bool { return i.ID == id })
+			item.Seq, item.TS, item.Status = r.Seq, r.TS, status
 			return t.add(item)
 		}
 	}
@@ -197,6 +216,7 @@ func (t Timeline) answered(permission string) Timeline {
 
 // failed shows that an attempt has no answer; its calls will not run.
 func (t Timeline) failed(item Item, p event.ModelRequestFailed) Timeline {
+	t.request = ""
 	if p.Kind != event.ErrorCancelled {
 		t.open = slices.Clone(t.open)
 		for i := range t.open {
@@ -204,7 +224,6 @@ func (t Timeline) failed(item Item, p event.ModelRequestFailed) Timeline {
 				t.open[i].Status, t.open[i].Summary = Cancelled, string(event.CancelResponseFailed)
 			}
 		}
-		t = t.settle()
 	}
 	item.Kind, item.Status, item.Title, item.Text = ItemFailure, Unsettled, string(p.Kind), p.Message
 	return t.add(item)

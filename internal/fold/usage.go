@@ -5,7 +5,7 @@ import "github.com/khaelor/khaelor/internal/event"
 // Usage adds up the tokens the API reported, by model.
 type Usage struct {
 	Models []ModelUsage // in the order of first use
-	models []requestModel
+	newest event.ModelRequestStarted
 }
 
 // ModelUsage is what one model was asked and answered.
@@ -15,8 +15,6 @@ type ModelUsage struct {
 	Tokens    event.ModelUsage
 }
 
-type requestModel struct{ request, model string }
-
 // Price is what a model costs, in US dollars per million tokens.
 type Price struct{ Input, Output, CacheRead, CacheWrite float64 }
 
@@ -24,12 +22,10 @@ type Price struct{ Input, Output, CacheRead, CacheWrite float64 }
 func (u Usage) Apply(r event.Record) Usage {
 	switch p := r.Fact.(type) {
 	case event.ModelRequestStarted:
-		u.models = []requestModel{{request: p.RequestID, model: p.Model}}
+		u.newest = p
 	case event.ModelResponseCompleted:
-		for _, m := range u.models {
-			if m.request == p.RequestID {
-				u.Models = added(u.Models, m.model, p.Usage)
-			}
+		if p.RequestID == u.newest.RequestID {
+			u.Models = added(u.Models, u.newest.Model, p.Usage)
 		}
 	}
 	return u
