@@ -20,7 +20,13 @@ import (
 	"github.com/khaelor/khaelor/internal/workspace"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if path := os.Getenv("HOLD_LOCK"); path != "" {
+		holdLock(path)
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // run fails the test when the command cannot be run to its end in 20 s.
 func run(t *testing.T, ws *workspace.Local, cmd workspace.Command) workspace.Result {

@@ -105,7 +105,9 @@ func Resolve(ws Workspace, path string) (Place, error) {
 
 // Stat describes what a path leads to.
 func Stat(ws Workspace, path string) (FileInfo, error) {
-	if w, ok := ws.(interface{ Stat(string) (FileInfo, error) }); ok {
+	if w, ok := ws.(interface {
+		Stat(string) (FileInfo, error)
+	}); ok {
 		return w.Stat(path)
 	}
 	return FileInfo{}, unsupported("stat", path)
