@@ -240,3 +240,15 @@ func TestAnotherServerKnowsTheThinkingOfThisOne(t *testing.T) {
 	body := request(thinkOn, ask+`,{"role":"assistant","content":[`+strings.Join(blocks, ",")+`]},`+ask)
 	sendOK(t, start(t, Options{Script: script}), body)
 }
+
+func TestARecordedSignatureHoldsForItsTextOnly(t *testing.T) {
+	s := start(t, Options{Script: always(Block{Type: "thinking", Thinking: "hm", Signature: "recorded"}, Text("done"))})
+	loop(t, s, "m")
+	for text, want := range map[string]int{"hm": 200, "hmm": 400, "": 400} {
+		block := `{"type":"thinking","thinking":"` + text + `","signature":"recorded"}`
+		status, body, _ := send(t, s, request("", ask+`,{"role":"assistant","content":[`+block+`,{"type":"text","text":"done"}]},`+ask))
+		if status != want {
+			t.Errorf("%q: %d %s", text, status, body)
+		}
+	}
+}

@@ -55,7 +55,8 @@ type Turn struct {
 }
 
 // Block is one content block of an answer. Type is text, thinking,
-// redacted_thinking, tool_use, or raw: a block served as it is, whole.
+// redacted_thinking, tool_use, or raw: a block served as it is, whole. Thinking is
+// served whether or not the request asked for it.
 type Block struct {
 	Type      string          `json:"type"`
 	Text      string          `json:"text"`
@@ -201,12 +202,12 @@ func (t Turn) checkKind() error {
 	}
 	if t.Error != nil {
 		if err := t.Error.check(false); err != nil {
-			return fmt.Errorf("error.%w", err)
+			return fmt.Errorf("error: %w", err)
 		}
 	}
 	if t.MidError != nil {
 		if err := t.MidError.check(true); err != nil {
-			return fmt.Errorf("mid_error.%w", err)
+			return fmt.Errorf("mid_error: %w", err)
 		}
 	}
 	return nil
