@@ -29,7 +29,7 @@ func TestTheSampleLogsPassTheCheck(t *testing.T) {
 		unfinished bool
 		note       string
 	}{"whole.jsonl": {}, "dangling_call.jsonl": {unfinished: true}, "torn_tail.jsonl": {note: "torn"}} {
-		dir, _ := place(t, sample(t, name))
+		dir := place(t, sample(t, name))
 		report := sound(t, testStore(dir, strict(t)), sampleID)
 		notes := fmt.Sprint(report.Notes)
 		if report.Unfinished != want.unfinished || (want.note == "") != (len(report.Notes) == 0) || !strings.Contains(notes, want.note) {
@@ -61,7 +61,7 @@ func TestTheCheckNamesEachBrokenInvariant(t *testing.T) {
 		`thinking without a signature`:               {ask("r1"), event.ModelThinkingBlockCompleted{RequestID: "r1"}},
 		`names the blob "` + missing:                 {event.UserMessageCreated{Images: []event.Media{{SHA256: missing}}}},
 	} {
-		dir, _ := place(t, logOf(t, append([]event.Fact{started()}, facts...)...))
+		dir := place(t, logOf(t, append([]event.Fact{started()}, facts...)...))
 		report, err := testStore(dir, strict(t)).Check(sampleID)
 		if err != nil {
 			t.Fatal(err)
@@ -75,7 +75,7 @@ func TestTheCheckNamesEachBrokenInvariant(t *testing.T) {
 func TestTheCheckReadsOnBehindDamage(t *testing.T) {
 	content := logOf(t, started(), said("a"), said("b"), event.ToolFailed{ToolUseID: "toolu_9"})
 	broken := strings.Replace(string(content), `"seq":2`, `"seq":x`, 1)
-	dir, _ := place(t, []byte(broken))
+	dir := place(t, []byte(broken))
 	report, err := testStore(dir, strict(t)).Check(sampleID)
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func TestTheCheckNotesWhatIsAllowedButNotOurs(t *testing.T) {
 	content := string(logOf(t, started(), said("a"), event.FileModified{BeforeSHA256: strings.Repeat("ab", 32)}, said("b"), said("c")))
 	content = strings.Replace(content, `"ts":1767225600003`, `"ts":5`, 1)
 	content = strings.ReplaceAll(content, `"mentions":[]`, `"mentions":[],"later":1`)
-	dir, _ := place(t, []byte(content))
+	dir := place(t, []byte(content))
 	report := sound(t, testStore(dir, strict(t)), sampleID)
 	var notes []string
 	for _, n := range report.Notes {

@@ -12,14 +12,13 @@ import (
 	"github.com/khaelor/khaelor/internal/workspace"
 )
 
-// watchedDir counts syncs and opens and makes appends and syncs fail.
+// watchedDir counts syncs and opens and makes syncs fail.
 type watchedDir struct {
 	disk.Dir
-	mu         sync.Mutex
-	syncs      int
-	opened     map[string]int
-	failAppend error
-	failSync   error
+	mu       sync.Mutex
+	syncs    int
+	opened   map[string]int
+	failSync error
 }
 
 func (d *watchedDir) OpenAppend(name string) (disk.File, error) {
@@ -30,10 +29,10 @@ func (d *watchedDir) OpenAppend(name string) (disk.File, error) {
 	return watchedFile{File: f, dir: d}, nil
 }
 
-func (d *watchedDir) failing(appends, syncs error) {
+func (d *watchedDir) failing(syncs error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.failAppend, d.failSync = appends, syncs
+	d.failSync = syncs
 }
 
 // taken answers how many syncs there were since the last question.
@@ -48,16 +47,6 @@ func (d *watchedDir) taken() int {
 type watchedFile struct {
 	disk.File
 	dir *watchedDir
-}
-
-func (f watchedFile) Append(data []byte) error {
-	f.dir.mu.Lock()
-	err := f.dir.failAppend
-	f.dir.mu.Unlock()
-	if err != nil {
-		return err
-	}
-	return f.File.Append(data)
 }
 
 func (f watchedFile) Sync() error {

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/khaelor/khaelor/internal/disk/memdisk"
 	"github.com/khaelor/khaelor/internal/event"
 	"github.com/khaelor/khaelor/internal/session"
 )
 
 func TestAForkIsACopyUnderItsOwnIdThatSaysWhereItComesFrom(t *testing.T) {
-	s := testStore(realDir(t, t.TempDir()), strict(t))
+	s := testStore(memdisk.New(), strict(t))
 	l := create(t, s)
 	sha, err := l.PutBlob([]byte("picture"))
 	if err != nil {
@@ -76,7 +77,7 @@ func isCopy(t *testing.T, source, fork []event.Record, id string) {
 func TestAForkKeepsWhatThisProgramDoesNotKnow(t *testing.T) {
 	content := bytes.Replace(sample(t, "whole.jsonl"), []byte(`"mentions":[]`), []byte(`"mentions":[], "later": {"a" : 1.0}`), 1)
 	content = append(content, `{"v":2,"id":"01J00000000000000000000012","sessionId":"`+sampleID+`","seq":12,"ts":1767225612000,"type":"goal.linked","payload":{"x": 1}}`+"\n"...)
-	dir, _ := place(t, content)
+	dir := place(t, content)
 	s := testStore(dir, strict(t))
 	id, err := s.Fork(sampleID, 0)
 	if err != nil {
@@ -86,7 +87,7 @@ func TestAForkKeepsWhatThisProgramDoesNotKnow(t *testing.T) {
 }
 
 func TestAForkOfAnOpenSessionDoesNotNeedItsLock(t *testing.T) {
-	s := testStore(realDir(t, t.TempDir()), strict(t))
+	s := testStore(memdisk.New(), strict(t))
 	l := create(t, s)
 	publish(t, l, said("go"))
 	id, err := s.Fork(l.ID(), 0)

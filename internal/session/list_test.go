@@ -3,12 +3,12 @@ package session_test
 import (
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
+	"path"
 	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/khaelor/khaelor/internal/disk/memdisk"
 	"github.com/khaelor/khaelor/internal/event"
 	"github.com/khaelor/khaelor/internal/session"
 )
@@ -19,7 +19,7 @@ func (d *watchedDir) Open(name string) (io.ReadCloser, error) {
 	if d.opened == nil {
 		d.opened = map[string]int{}
 	}
-	d.opened[filepath.Ext(name)]++
+	d.opened[path.Ext(name)]++
 	d.mu.Unlock()
 	return d.Dir.Open(name)
 }
@@ -43,7 +43,7 @@ func list(tb testing.TB, s *session.Store, project string) []session.Meta {
 }
 
 func TestAListNeedsNoLogWhoseSidecarIsCurrentAndReadsOneThatGrew(t *testing.T) {
-	dir := &watchedDir{Dir: realDir(t, t.TempDir())}
+	dir := &watchedDir{Dir: memdisk.New()}
 	s := testStore(dir, strict(t))
 	l := create(t, s)
 	publish(t, l,
@@ -75,23 +75,24 @@ func TestAListNeedsNoLogWhoseSidecarIsCurrentAndReadsOneThatGrew(t *testing.T) {
 }
 
 func TestASidecarThatIsLostOrBrokenIsMadeAnewTheSame(t *testing.T) {
-	folder := t.TempDir()
-	s := testStore(realDir(t, folder), strict(t))
+	dir := memdisk.New()
+	s := testStore(dir, strict(t))
 	l := create(t, s)
 	publish(t, l, said(strings.Repeat("Größe 🙂 ", 500)), ask("r1"), call("r1", "toolu_1"), answer("r1", event.StopToolUse), done("toolu_1"))
 	closeLog(t, l)
 	want := list(t, s, "")
-	sidecar := filepath.Join(folder, "p1", l.ID()+".meta.json")
-	for name, spoil := range map[string]func() error{
-		"lost":       func() error { return os.Remove(sidecar) },
-		"broken":     func() error { return os.WriteFile(sidecar, []byte("{"), 0o600) },
-		"of another": func() error { return os.WriteFile(sidecar, []byte(`{"id":"x"}`), 0o600) },
-		"of a smaller file": func() error {
-			return os.WriteFile(sidecar, []byte(`{"id":"`+l.ID()+`","project":"p1","logSize":3}`), 0o600)
-		},
+	sidecar := "p1/" + l.ID() + ".meta.json"
+	for name, content := range map[string]string{
+		"lost":              "",
+		"broken":            "{",
+		"of another":        `{"id":"x"}`,
+		"of a smaller file": `{"id":"` + l.ID() + `","project":"p1","logSize":3}`,
 	} {
-		if err := spoil(); err != nil {
-			t.Fatal(err)
+		write(t, dir, sidecar, []byte(content))
+		if content == "" {
+			if err := dir.Remove(sidecar); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if got := list(t, s, ""); !reflect.DeepEqual(got, want) {
 			t.Errorf("sidecar %s: %+v, want %+v", name, got, want)
@@ -100,8 +101,8 @@ func TestASidecarThatIsLostOrBrokenIsMadeAnewTheSame(t *testing.T) {
 }
 
 func TestAListIsNewestFirstOverAllProjectsAndShowsWhatCannotBeRead(t *testing.T) {
-	folder := t.TempDir()
-	s := testStore(realDir(t, folder), strict(t))
+	dir := memdisk.New()
+	s := testStore(dir, strict(t))
 	first := create(t, s)
 	other := started()
 	other.ProjectHash = "p2"
@@ -112,9 +113,7 @@ func TestAListIsNewestFirstOverAllProjectsAndShowsWhatCannotBeRead(t *testing.T)
 	publish(t, first, said("touched last"))
 	closeLog(t, second)
 	closeLog(t, first)
-	if err := os.WriteFile(filepath.Join(folder, "p2", "BROKEN.jsonl"), []byte("garbage\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, dir, "p2/BROKEN.jsonl", []byte("garbage\n"))
 	var healthy, broken []string
 	for _, m := range list(t, s, "") {
 		if m.Problem == "" {
@@ -135,7 +134,7 @@ func TestAListIsNewestFirstOverAllProjectsAndShowsWhatCannotBeRead(t *testing.T)
 }
 
 func TestASessionIsFoundByWhatIsUniqueOfItsId(t *testing.T) {
-	s := testStore(realDir(t, t.TempDir()), strict(t))
+	s := testStore(memdisk.New(), strict(t))
 	a, b := create(t, s), create(t, s)
 	closeLog(t, a)
 	closeLog(t, b)
@@ -164,8 +163,8 @@ func TestASessionIsFoundByWhatIsUniqueOfItsId(t *testing.T) {
 }
 
 func TestARemovedSessionIsGoneWithAllThatBelongsToIt(t *testing.T) {
-	folder := t.TempDir()
-	s := testStore(realDir(t, folder), strict(t))
+	dir := memdisk.New()
+	s := testStore(dir, strict(t))
 	l, other := create(t, s), create(t, s)
 	if _, err := l.PutBlob([]byte("x")); err != nil {
 		t.Fatal(err)
@@ -175,13 +174,13 @@ func TestARemovedSessionIsGoneWithAllThatBelongsToIt(t *testing.T) {
 	if err := s.Remove(l.ID()); err != nil {
 		t.Fatal(err)
 	}
-	left, err := filepath.Glob(filepath.Join(folder, "*", "*"))
+	left, err := dir.List("p1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range left {
-		if !strings.Contains(name, other.ID()) {
-			t.Errorf("%s is left", name)
+	for _, e := range left {
+		if !strings.Contains(e.Name, other.ID()) {
+			t.Errorf("%s is left", e.Name)
 		}
 	}
 	closeLog(t, reopen(t, s, other.ID()))

@@ -32,6 +32,7 @@ type Log struct {
 	recovered Recovery
 	unsynced  bool // something was appended since the last sync
 	owed      bool // a sync was due and failed
+	stub      bool // an append failed: a part of its line may be in the file
 
 	queue      []func() // what subscribers have still to hear, in order
 	delivering bool
@@ -93,7 +94,7 @@ func (l *Log) record(f event.Fact) (event.Record, error) {
 	if err != nil {
 		return event.Record{}, err
 	}
-	if err := l.file.Append(line); err != nil {
+	if err := l.append(line); err != nil {
 		return event.Record{}, failedWrite(l.ref.file(logSuffix), err)
 	}
 	l.fold(r, int64(len(line)))
@@ -106,6 +107,19 @@ func (l *Log) record(f event.Fact) (event.Record, error) {
 	}
 	l.queue = append(l.queue, func() { l.bus.Publish(r) })
 	return r, err
+}
+
+// append adds a whole line. A stub that the file could not cut off by itself
+// goes first: a line glued to it would be damage.
+func (l *Log) append(line []byte) error {
+	if l.stub {
+		if err := l.file.Truncate(l.size); err != nil {
+			return err
+		}
+	}
+	err := l.file.Append(line)
+	l.stub = err != nil
+	return err
 }
 
 // encode makes the fact's line and reads it back, since what would not be

@@ -11,12 +11,13 @@ import (
 
 	"github.com/khaelor/khaelor/internal/bus"
 	"github.com/khaelor/khaelor/internal/disk"
+	"github.com/khaelor/khaelor/internal/disk/memdisk"
 	"github.com/khaelor/khaelor/internal/event"
 	"github.com/khaelor/khaelor/internal/session"
 )
 
 func TestAPublishedFactIsInTheLogAsItWasAnnouncedAndFolded(t *testing.T) {
-	s := testStore(realDir(t, t.TempDir()), strict(t))
+	s := testStore(memdisk.New(), strict(t))
 	l := create(t, s)
 	var heard []event.Record
 	l.Bus().OnAny(func(r event.Record) { heard = append(heard, r) }, nil)
@@ -36,7 +37,7 @@ func TestAPublishedFactIsInTheLogAsItWasAnnouncedAndFolded(t *testing.T) {
 }
 
 func TestPublishersAtTheSameTimeGetNumbersWithoutGapsAndHandlersRunOneAtATime(t *testing.T) {
-	s := testStore(realDir(t, t.TempDir()), strict(t))
+	s := testStore(memdisk.New(), strict(t))
 	l := create(t, s)
 	var inside, overlaps int
 	var order []int64
@@ -74,7 +75,7 @@ func TestPublishersAtTheSameTimeGetNumbersWithoutGapsAndHandlersRunOneAtATime(t 
 }
 
 func TestAHandlerMayPublishAndIsHeardAfterwards(t *testing.T) {
-	s := testStore(realDir(t, t.TempDir()), strict(t))
+	s := testStore(memdisk.New(), strict(t))
 	l := create(t, s)
 	var heard []string
 	bus.On(l.Bus(), func(event.Record, event.SessionRenamed) {
@@ -91,7 +92,7 @@ func TestAHandlerMayPublishAndIsHeardAfterwards(t *testing.T) {
 }
 
 func TestAToolTurnWaitsForTheDeviceExactlyTwice(t *testing.T) {
-	dir := &watchedDir{Dir: realDir(t, t.TempDir())}
+	dir := &watchedDir{Dir: memdisk.New()}
 	s := testStore(dir, strict(t))
 	l := create(t, s)
 	publish(t, l, said("go"))
@@ -118,7 +119,7 @@ func TestAToolTurnWaitsForTheDeviceExactlyTwice(t *testing.T) {
 }
 
 func TestCompactionAndTheEndOfATaskAreSyncedAndACleanCloseIsNotSyncedAgain(t *testing.T) {
-	dir := &watchedDir{Dir: realDir(t, t.TempDir())}
+	dir := &watchedDir{Dir: memdisk.New()}
 	l := create(t, testStore(dir, strict(t)))
 	publish(t, l, said("go"), ask("r1"), answer("r1", event.StopEndTurn))
 	for _, f := range []event.Fact{
@@ -142,13 +143,13 @@ func TestCompactionAndTheEndOfATaskAreSyncedAndACleanCloseIsNotSyncedAgain(t *te
 
 func TestAFullDiskIsReportedAtOnceAndWorkGoesOnWhenThereIsRoom(t *testing.T) {
 	for _, cause := range []error{disk.ErrNoSpace, disk.ErrIO} {
-		dir := &watchedDir{Dir: realDir(t, t.TempDir())}
+		dir := memdisk.New()
 		s := testStore(dir, strict(t))
 		l := create(t, s)
 		var heard int
 		l.Bus().OnAny(func(event.Record) { heard++ }, nil)
 		before := l.Fold()
-		dir.failing(cause, nil)
+		dir.FailAppendAfter(0, cause, 10) // and what got in cannot be cut off
 		r, err := l.Publish(said("go"))
 		var failed *session.WriteError
 		if !errors.As(err, &failed) || !errors.Is(err, cause) || !strings.Contains(err.Error(), l.ID()+".jsonl") {
@@ -157,7 +158,7 @@ func TestAFullDiskIsReportedAtOnceAndWorkGoesOnWhenThereIsRoom(t *testing.T) {
 		if r.Fact != nil || heard != 0 || !reflect.DeepEqual(l.Fold(), before) {
 			t.Errorf("record %+v, %d heard: something happened", r, heard)
 		}
-		dir.failing(nil, nil)
+		dir.FailAppendAfter(0, nil, 0)
 		if r := publish(t, l, said("again")); r.Seq != 2 || heard != 1 {
 			t.Errorf("seq %d, %d heard after the disk was freed", r.Seq, heard)
 		}
@@ -167,16 +168,16 @@ func TestAFullDiskIsReportedAtOnceAndWorkGoesOnWhenThereIsRoom(t *testing.T) {
 }
 
 func TestASyncThatFailedIsMadeUpForByTheNextPublish(t *testing.T) {
-	dir := &watchedDir{Dir: realDir(t, t.TempDir())}
+	dir := &watchedDir{Dir: memdisk.New()}
 	s := testStore(dir, strict(t))
 	l := create(t, s)
 	publish(t, l, said("go"), ask("r1"))
-	dir.failing(nil, disk.ErrIO)
+	dir.failing(disk.ErrIO)
 	r, err := l.Publish(answer("r1", event.StopEndTurn))
 	if r.Seq != 4 || !errors.Is(err, disk.ErrIO) {
 		t.Errorf("record %+v, error %v; want the record and the error", r, err)
 	}
-	dir.failing(nil, nil)
+	dir.failing(nil)
 	dir.taken()
 	publish(t, l, event.ContextNoted{Text: "x"}, event.ContextNoted{Text: "y"})
 	if n := dir.taken(); n != 1 {
@@ -187,7 +188,8 @@ func TestASyncThatFailedIsMadeUpForByTheNextPublish(t *testing.T) {
 }
 
 func TestASessionThatCannotBeBegunLeavesNothingToResume(t *testing.T) {
-	dir := &watchedDir{Dir: realDir(t, t.TempDir()), failAppend: disk.ErrNoSpace}
+	dir := memdisk.New()
+	dir.FailAppendAfter(0, disk.ErrNoSpace, 10)
 	s := testStore(dir, strict(t))
 	if _, err := s.Create(started()); !errors.Is(err, disk.ErrNoSpace) || !strings.Contains(err.Error(), "free some space") {
 		t.Errorf("error %v", err)
@@ -198,7 +200,7 @@ func TestASessionThatCannotBeBegunLeavesNothingToResume(t *testing.T) {
 }
 
 func TestFactsThatMayNotEnterALogAreRefused(t *testing.T) {
-	s := testStore(realDir(t, t.TempDir()), strict(t))
+	s := testStore(memdisk.New(), strict(t))
 	l := create(t, s) // 1
 	publish(t, l,
 		said("go"), ask("r1"), // 2, 3
@@ -233,7 +235,7 @@ func TestFactsThatMayNotEnterALogAreRefused(t *testing.T) {
 }
 
 func TestNoticesReachSubscribersAndNotTheLog(t *testing.T) {
-	s := testStore(realDir(t, t.TempDir()), strict(t))
+	s := testStore(memdisk.New(), strict(t))
 	l := create(t, s)
 	var got []event.Live
 	l.Bus().OnAny(nil, func(n event.Live) { got = append(got, n) })
@@ -249,7 +251,7 @@ func TestNoticesReachSubscribersAndNotTheLog(t *testing.T) {
 }
 
 func TestBlobsAreKeptOnceByTheirHashAndOnlyByThat(t *testing.T) {
-	s := testStore(realDir(t, t.TempDir()), strict(t))
+	s := testStore(memdisk.New(), strict(t))
 	l := create(t, s)
 	sha, err := l.PutBlob([]byte("hello"))
 	if err != nil || sha != "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824" {

@@ -3,6 +3,8 @@ package session_test
 import (
 	"bytes"
 	"errors"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -11,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/khaelor/khaelor/internal/disk"
+	"github.com/khaelor/khaelor/internal/disk/memdisk"
 	"github.com/khaelor/khaelor/internal/event"
 	"github.com/khaelor/khaelor/internal/session"
 )
@@ -26,23 +29,34 @@ func sample(tb testing.TB, name string) []byte {
 	return data
 }
 
+const sampleLog = "p1/" + sampleID + ".jsonl"
+
 // place puts a log of that content into a new folder.
-func place(tb testing.TB, content []byte) (dir disk.Dir, path string) {
+func place(tb testing.TB, content []byte) *memdisk.Dir {
 	tb.Helper()
-	folder := tb.TempDir()
-	path = filepath.Join(folder, "p1", sampleID+".jsonl")
-	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
-		tb.Fatal(err)
-	}
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		tb.Fatal(err)
-	}
-	return realDir(tb, folder), path
+	dir := memdisk.New()
+	write(tb, dir, sampleLog, content)
+	return dir
 }
 
-func read(tb testing.TB, path string) []byte {
+func write(tb testing.TB, dir disk.Dir, name string, content []byte) {
 	tb.Helper()
-	data, err := os.ReadFile(path)
+	if err := dir.WriteFile(name, content); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// read is a file's content, nil when it is missing.
+func read(tb testing.TB, dir disk.Dir, name string) []byte {
+	tb.Helper()
+	f, err := dir.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	data, err := io.ReadAll(f)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -53,7 +67,7 @@ func TestALogTornAtAnyByteOfItsLastLineOpensAndGoesOnWithWholeLines(t *testing.T
 	whole := sample(t, "whole.jsonl")
 	last := bytes.LastIndexByte(whole[:len(whole)-1], '\n') + 1
 	for size := last; size <= len(whole); size++ {
-		dir, path := place(t, whole[:size])
+		dir := place(t, whole[:size])
 		var reports int
 		s := testStore(dir, func(error) { reports++ })
 		l := reopen(t, s, sampleID)
@@ -67,7 +81,7 @@ func TestALogTornAtAnyByteOfItsLastLineOpensAndGoesOnWithWholeLines(t *testing.T
 		publish(t, l, said("go on"))
 		closeLog(t, l)
 		sound(t, s, sampleID)
-		if kept, _ := os.ReadFile(path + ".torn"); torn > 0 && string(kept) != string(whole[last:size])+"\n" {
+		if kept := read(t, dir, sampleLog+".torn"); torn > 0 && string(kept) != string(whole[last:size])+"\n" {
 			t.Fatalf("cut at %d: kept aside %q", size, kept)
 		}
 		again := reopen(t, s, sampleID)
@@ -81,20 +95,20 @@ func TestALogTornAtAnyByteOfItsLastLineOpensAndGoesOnWithWholeLines(t *testing.T
 func TestALastLineThatIsNoEventIsTornEvenWithItsNewline(t *testing.T) {
 	for _, tail := range []string{"{\"v\":1,\n", "\x00\x00\x00\x00", "\n", "null\n", "{}\n", strings.Repeat("x", 1<<20)} {
 		whole := sample(t, "whole.jsonl")
-		dir, path := place(t, append(bytes.Clone(whole), tail...))
+		dir := place(t, append(bytes.Clone(whole), tail...))
 		l := reopen(t, testStore(dir, func(error) {}), sampleID)
 		if l.Recovered().TornBytes != len(tail) {
 			t.Errorf("tail %.20q: recovered %+v", tail, l.Recovered())
 		}
 		closeLog(t, l)
-		if got := read(t, path); !bytes.Equal(got, whole) {
+		if got := read(t, dir, sampleLog); !bytes.Equal(got, whole) {
 			t.Errorf("tail %.20q: the log is now %d bytes, want %d", tail, len(got), len(whole))
 		}
 	}
 }
 
 func TestACallLeftOpenGetsOneResultThatSaysWhetherItMayHaveRun(t *testing.T) {
-	dir, _ := place(t, sample(t, "dangling_call.jsonl"))
+	dir := place(t, sample(t, "dangling_call.jsonl"))
 	s := testStore(dir, strict(t))
 	if report := sound(t, s, sampleID); !report.Unfinished {
 		t.Error("check does not see that a call is open")
@@ -143,14 +157,14 @@ func TestDamageBeforeTheLastLineRefusesResumeAndStillShowsWhatIsSound(t *testing
 		"empty":         {nil, 1, "no whole event"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir, path := place(t, test.content)
+			dir := place(t, test.content)
 			s := testStore(dir, strict(t))
 			_, err := s.Open(sampleID)
 			var damage *session.DamagedError
 			if !errors.As(err, &damage) || damage.Line != test.line || !strings.Contains(damage.Reason, test.want) {
 				t.Fatalf("error %v, want damage at line %d: %s", err, test.line, test.want)
 			}
-			if !bytes.Equal(read(t, path), test.content) {
+			if !bytes.Equal(read(t, dir, sampleLog), test.content) {
 				t.Error("the damaged log was changed")
 			}
 			if test.line > 1 {
@@ -194,7 +208,7 @@ func TestAnUnknownFactIsSkippedUnlessItIsCritical(t *testing.T) {
 	line := `{"v":1,"id":"01J00000000000000000000012","sessionId":"` + sampleID + `","seq":12,"ts":1767225612000,"type":"goal.linked",CRITICAL"payload":{"x":1}}` + "\n"
 	whole := string(sample(t, "whole.jsonl"))
 
-	dir, _ := place(t, []byte(whole+strings.Replace(line, "CRITICAL", "", 1)))
+	dir := place(t, []byte(whole+strings.Replace(line, "CRITICAL", "", 1)))
 	s := testStore(dir, strict(t))
 	l := reopen(t, s, sampleID)
 	if got := l.Unknown(); !slices.Equal(got, []string{"goal.linked"}) {
@@ -205,7 +219,7 @@ func TestAnUnknownFactIsSkippedUnlessItIsCritical(t *testing.T) {
 	}
 	closeLog(t, l)
 
-	dir, _ = place(t, []byte(whole+strings.Replace(line, "CRITICAL", `"critical":true,`, 1)))
+	dir = place(t, []byte(whole+strings.Replace(line, "CRITICAL", `"critical":true,`, 1)))
 	s = testStore(dir, strict(t))
 	var newer *session.NewerError
 	if _, err := s.Open(sampleID); !errors.As(err, &newer) || !strings.Contains(err.Error(), "update khaelor") {
@@ -236,7 +250,7 @@ func TestASessionThatIsOpenIsRefusedToTheSecondAndFreeAgainAfterClose(t *testing
 }
 
 func TestALineOfTwelveMegabytesIsReadLikeAnyOther(t *testing.T) {
-	s := testStore(realDir(t, t.TempDir()), strict(t))
+	s := testStore(memdisk.New(), strict(t))
 	l := create(t, s)
 	long := strings.Repeat("0123456789ab", 1<<20)
 	publish(t, l, said("go"), ask("r1"), call("r1", "toolu_1"), answer("r1", event.StopToolUse),
@@ -251,10 +265,8 @@ func TestALineOfTwelveMegabytesIsReadLikeAnyOther(t *testing.T) {
 }
 
 func TestALogUnderAnotherFileNameIsResumedByThatNameAndKeepsItsOwnId(t *testing.T) {
-	dir, path := place(t, sample(t, "whole.jsonl"))
-	if err := os.Rename(path, filepath.Join(filepath.Dir(path), "copy.jsonl")); err != nil {
-		t.Fatal(err)
-	}
+	dir := memdisk.New()
+	write(t, dir, "p1/copy.jsonl", sample(t, "whole.jsonl"))
 	s := testStore(dir, strict(t))
 	l := reopen(t, s, "copy")
 	if r := publish(t, l, said("go on")); l.ID() != "copy" || r.SessionID != sampleID {
