@@ -118,6 +118,9 @@ func (c *capture) add(chunk []byte) {
 }
 
 func (c *capture) snapshot() Capture {
+	if c == nil {
+		return Capture{}
+	}
 	rest, at := c.tail.From(0)
 	snap := Capture{Head: bytes.Clone(c.head), Total: int64(len(c.head)) + c.tail.Total()}
 	if at > 0 {

@@ -30,7 +30,7 @@ func (l *Local) Start(cmd Command) (*Proc, error) {
 	}
 	p := &Proc{
 		Command: cmd, clock: l.clock, started: l.clock.Now(), cmd: c,
-		onOutput: cmd.OnOutput, out: newCapture(cmd.MaxOutput), err: newCapture(cmd.MaxOutput),
+		onOutput: cmd.OnOutput, captures: [2]*capture{newCapture(cmd.MaxOutput), newCapture(cmd.MaxOutput)},
 		exited: make(chan struct{}), gone: make(chan struct{}),
 		kill: make(chan struct{}), killed: make(chan struct{}), over: make(chan struct{}),
 	}

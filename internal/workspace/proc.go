@@ -42,7 +42,7 @@ type Proc struct {
 
 	mu       sync.Mutex // orders output; held during OnOutput
 	onOutput OutputFunc
-	out, err *capture
+	captures [2]*capture // of Stdout and Stderr; nil after Redirect
 
 	exited, gone chan struct{}
 	kill         chan struct{} // closed to ask for the end
@@ -87,13 +87,17 @@ func (p *Proc) Kill() {
 
 func (p *Proc) askToDie() { p.killOnce.Do(func() { close(p.kill) }) }
 
+// Age is the time since the start.
+func (p *Proc) Age() time.Duration { return p.clock.Since(p.started) }
+
 // Redirect hands the output over. take sees what was captured so far, while no
 // chunk is under way, and returns who gets everything that follows; whoever had
-// it before is not called again.
+// it before is not called again, and nothing more is kept for the Result.
 func (p *Proc) Redirect(take func(stdout, stderr Capture) OutputFunc) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.onOutput = take(p.out.snapshot(), p.err.snapshot())
+	p.onOutput = take(p.captures[0].snapshot(), p.captures[1].snapshot())
+	p.captures = [2]*capture{}
 }
 
 // Write writes to the standard input of an Interactive command. A command that
@@ -177,15 +181,11 @@ func (p *Proc) feed() {
 }
 
 func (p *Proc) read(pipe *os.File, i int) {
-	stream, capture := Stdout, p.out
-	if i == 1 {
-		stream, capture = Stderr, p.err
-	}
 	buf := make([]byte, 64<<10) // as much as a pipe holds
 	for {
 		n, err := pipe.Read(buf)
 		if n > 0 {
-			p.deliver(stream, capture, buf[:n])
+			p.deliver(i, buf[:n])
 		}
 		if err != nil {
 			return
@@ -193,12 +193,14 @@ func (p *Proc) read(pipe *os.File, i int) {
 	}
 }
 
-func (p *Proc) deliver(stream Stream, capture *capture, chunk []byte) {
+func (p *Proc) deliver(i int, chunk []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	capture.add(chunk)
+	if c := p.captures[i]; c != nil {
+		c.add(chunk)
+	}
 	if p.onOutput != nil {
-		p.onOutput(stream, chunk)
+		p.onOutput([2]Stream{Stdout, Stderr}[i], chunk)
 	}
 }
 
@@ -289,7 +291,7 @@ func hasWriter(pipe *os.File) bool {
 // finish records how the command ended.
 func (p *Proc) finish(stopped, held bool) {
 	r := Result{
-		ExitCode: p.cmd.ProcessState.ExitCode(), Duration: p.clock.Since(p.started),
+		ExitCode: p.cmd.ProcessState.ExitCode(), Duration: p.Age(),
 		Stopped: stopped, TimedOut: stopped && p.timedOut.Load(),
 	}
 	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
@@ -301,7 +303,7 @@ func (p *Proc) finish(stopped, held bool) {
 		r.Left = members(p.PID())
 	}
 	p.mu.Lock()
-	r.Output, r.Stderr = p.out.snapshot(), p.err.snapshot()
+	r.Output, r.Stderr = p.captures[0].snapshot(), p.captures[1].snapshot()
 	p.mu.Unlock()
 	p.result = r
 	close(p.exited)
