@@ -17,7 +17,7 @@ type floorEntry struct {
 	hit func(s scene) bool
 	// path looks at one file of a file tool, or at one that a redirect or an
 	// operand names.
-	path func(f *fold, p string, write bool) bool
+	path func(f *fold, use fileUse) bool
 }
 
 // floor is the whole of it. It stays small: what there is no way back from,
@@ -54,6 +54,15 @@ type scene struct {
 	words []string // with the program
 }
 
+// fileUse is one file that is read or written.
+type fileUse struct {
+	path  string   // absolute
+	parts []string // its elements
+	write bool
+}
+
+func useOf(p string, write bool) fileUse { return fileUse{path: p, parts: elements(p), write: write} }
+
 // floorOf lists what a command violates.
 func (f *fold) floorOf(r reading) []verdict {
 	var hits []verdict
@@ -69,18 +78,20 @@ func (f *fold) floorOf(r reading) []verdict {
 			s.name = programName(s.words[0])
 		}
 		for _, e := range floor {
-			if (e.hit != nil && s.name != "" && e.hit(s)) || (e.path != nil && s.touches(e)) {
+			if e.hit != nil && s.name != "" && e.hit(s) {
 				hits = append(hits, floorVerdict(e.id, e.what))
 			}
 		}
+		hits = append(hits, s.floorOfFiles()...)
 	}
 	return hits
 }
 
 func (f *fold) floorOfPath(p string, write bool) []verdict {
 	var hits []verdict
+	use := useOf(p, write)
 	for _, e := range floor {
-		if e.path != nil && e.path(f, p, write) {
+		if e.path != nil && e.path(f, use) {
 			hits = append(hits, floorVerdict(e.id, e.what))
 		}
 	}
@@ -95,14 +106,20 @@ func floorVerdict(id, what string) verdict {
 	return v
 }
 
-// touches asks an entry about every file the command names.
-func (s scene) touches(e floorEntry) bool {
-	write := func(p string) bool { return e.path(s.f, p, true) }
-	read := func(p string) bool { return e.path(s.f, p, false) }
-	if slices.ContainsFunc(s.u.writes, write) || slices.ContainsFunc(s.u.reads, read) || slices.ContainsFunc(s.written(), write) {
-		return true
+// floorOfFiles looks at every file the command names.
+func (s scene) floorOfFiles() []verdict {
+	var hits []verdict
+	for _, p := range slices.Concat(s.u.writes, s.written()) {
+		hits = append(hits, s.f.floorOfPath(p, true)...)
 	}
-	return s.name != "" && !talkers[s.name] && slices.ContainsFunc(s.named(), read)
+	reads := s.u.reads
+	if s.name != "" && !talkers[s.name] {
+		reads = slices.Concat(reads, s.named())
+	}
+	for _, p := range reads {
+		hits = append(hits, s.f.floorOfPath(p, false)...)
+	}
+	return hits
 }
 
 // talkers take words, or show names and not contents.
@@ -233,8 +250,8 @@ var (
 	disks     = strings.Fields("/dev/sd /dev/hd /dev/vd /dev/xvd /dev/nvme /dev/mmcblk /dev/disk /dev/mapper /dev/dm- /dev/md /dev/loop /dev/sr /dev/rdisk /dev/mem /dev/kmem /dev/port")
 )
 
-func rawDevice(_ *fold, p string, write bool) bool {
-	return write && slices.ContainsFunc(disks, func(d string) bool { return strings.HasPrefix(p, d) })
+func rawDevice(_ *fold, use fileUse) bool {
+	return use.write && slices.ContainsFunc(disks, func(d string) bool { return strings.HasPrefix(use.path, d) })
 }
 
 var powerWords = wordSet("reboot poweroff halt kexec suspend hibernate hybrid-sleep rescue emergency soft-reboot exit")
@@ -251,7 +268,7 @@ func powersOff(s scene) bool {
 	return false
 }
 
-func systemWrite(f *fold, p string, write bool) bool { return write && f.system(p) }
+func systemWrite(f *fold, use fileUse) bool { return use.write && f.system(use.path) }
 
 func systemPermissions(s scene) bool {
 	switch s.name {
@@ -276,15 +293,15 @@ var (
 	someHomes = pathPatterns("/root /home/* /users/*")
 )
 
-func credentialStore(f *fold, p string, write bool) bool {
-	if !write && f.opt.State != "" && p == path.Join(f.opt.State, "config.json") {
+func credentialStore(f *fold, use fileUse) bool {
+	if !use.write && f.opt.State != "" && use.path == f.opt.State+"/config.json" {
 		return true
 	}
-	parts := elements(p)
+	parts := use.parts
 	if anyMatch(systemCredentials, parts) {
 		return true
 	}
-	for _, home := range append(someHomes[:len(someHomes):len(someHomes)], elements(f.opt.Home)) {
+	for _, home := range slices.Concat(someHomes, [][]string{elements(f.opt.Home)}) {
 		if len(parts) > len(home) && mayMatch(home, parts[:len(home)]) && stored(parts[len(home):]) {
 			return true
 		}
@@ -372,11 +389,11 @@ func attacksSelf(s scene) bool {
 	if viewers[s.name] && !writesFiles(s.words) {
 		return false
 	}
-	return slices.ContainsFunc(s.named(), func(p string) bool { return ownState(s.f, p, true) })
+	return slices.ContainsFunc(s.named(), func(p string) bool { return ownState(s.f, useOf(p, true)) })
 }
 
-func ownState(f *fold, p string, write bool) bool {
-	return write && (within(f.opt.State, p) || slices.Contains(elements(p), ".khaelor"))
+func ownState(f *fold, use fileUse) bool {
+	return use.write && (within(f.opt.State, use.path) || slices.Contains(use.parts, ".khaelor"))
 }
 
 func otherUser(s scene) bool { return userChangers[s.name] }
@@ -389,9 +406,7 @@ var laterFiles = pathPatterns(".git/** .gitmodules .husky/** .vscode/** .idea/**
 	".config/systemd/user/** .config/autostart/** Library/LaunchAgents/** .ssh/** .gitconfig .config/git/** .vimrc .config/nvim/** .exrc " +
 	".tmux.conf .local/bin/** .pam_environment .xprofile .xinitrc .npmrc .yarnrc .pypirc")
 
-func executedLater(_ *fold, p string, write bool) bool {
-	return write && anyDepth(laterFiles, elements(p))
-}
+func executedLater(_ *fold, use fileUse) bool { return use.write && anyDepth(laterFiles, use.parts) }
 
 func persists(s scene) bool {
 	switch s.name {
@@ -409,9 +424,9 @@ func persists(s scene) bool {
 
 var harmlessEnv = strings.Fields(".env.example .env.sample .env.template .env.dist .env.schema")
 
-func secretFile(_ *fold, p string, write bool) bool {
-	base := strings.ToLower(path.Base(p))
-	if write || slices.Contains(harmlessEnv, base) {
+func secretFile(_ *fold, use fileUse) bool {
+	base := use.parts[len(use.parts)-1]
+	if use.write || slices.Contains(harmlessEnv, base) {
 		return false
 	}
 	return mayBe(".env", base) || (mayBe(".env.*", base) && strings.HasPrefix(base, "."))

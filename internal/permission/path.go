@@ -106,8 +106,13 @@ func anyDepth(patterns [][]string, p []string) bool {
 }
 
 func mayBe(pattern, name string) bool {
-	if pattern == "" || name == "" || (!hasMeta(pattern) && !hasMeta(name)) {
-		return pattern == name
+	switch {
+	case pattern == name:
+		return true
+	case pattern == "" || name == "":
+		return false
+	case pattern[0] != name[0] && !meta(pattern[0]) && !meta(name[0]):
+		return false // nearly all pairs end here
 	}
 	if ok, err := path.Match(pattern, name); ok && err == nil {
 		return true
@@ -117,4 +122,4 @@ func mayBe(pattern, name string) bool {
 	return ok && err == nil && (name[0] == '.') == (pattern[0] == '.')
 }
 
-func hasMeta(s string) bool { return strings.ContainsAny(s, `*?[\`) }
+func meta(c byte) bool { return c == '*' || c == '?' || c == '[' || c == '\\' }
