@@ -47,7 +47,6 @@ type Options struct {
 	Client    model.Streamer
 	Workspace workspace.Workspace
 	Repo      *repo.Repo
-	Processes *process.Manager
 	Tools     tool.Registry
 	Policy    *permission.Evaluator
 	Clock     *clock.Clock
@@ -77,10 +76,11 @@ type Options struct {
 
 // Engine runs one session. It is safe for concurrent use.
 type Engine struct {
-	o       Options
-	kernel  *kernel.Kernel
-	answers *answers
-	changes *repo.Tracker
+	o         Options
+	kernel    *kernel.Kernel
+	answers   *answers
+	changes   *repo.Tracker
+	processes *process.Manager
 
 	stop   context.CancelCauseFunc
 	ctx    context.Context
@@ -102,6 +102,11 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	close(e.idle)
 	e.answers = newAnswers()
 	e.changes = o.Repo.Track(o.Log.PutBlob, o.Log.Blob)
+	e.processes = process.New(o.Workspace, o.Log.Fold().State.Processes, process.Hooks{
+		Started: func(p event.ProcessStarted) { e.record(p) },
+		Output:  func(p event.ProcessOutput) { o.Log.Notify(p) },
+		Exited:  func(p event.ProcessExited) { e.record(p) },
+	})
 	e.kernel = &kernel.Kernel{
 		Log: o.Log, Model: e.model(), Tools: e.tools(), IsCheck: verify.IsCheck, MaxResponses: o.MaxTurns,
 	}
@@ -135,7 +140,7 @@ func (e *Engine) newEnv(toolUseID string) *tool.Env {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return &tool.Env{
-		ToolUseID: toolUseID, Workspace: e.o.Workspace, Processes: e.o.Processes,
+		ToolUseID: toolUseID, Workspace: e.o.Workspace, Processes: e.processes,
 		Seen:   func(path string) (fold.Sighting, bool) { return e.o.Log.Fold().Changes.Seen(path) },
 		Output: func(chunk string) { e.o.Log.Notify(event.ToolOutput{ToolUseID: toolUseID, Chunk: chunk}) },
 		Spill:  e.o.Spill, PutBlob: e.o.Log.PutBlob, Background: e.detach, Limits: e.o.Limits,
@@ -177,7 +182,7 @@ func (e *Engine) Err() error {
 func (e *Engine) Close(ctx context.Context) error {
 	e.stop(tool.ErrShutdown)
 	e.worker.Wait()
-	return errors.Join(e.o.Processes.StopAll(ctx), e.Err())
+	return errors.Join(e.processes.StopAll(ctx), e.Err())
 }
 
 // Thinking is the thinking parameter of a request: setting is off, adaptive

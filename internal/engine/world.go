@@ -70,7 +70,7 @@ func lastWorld(h fold.History) string {
 	return ""
 }
 
-// RecordBaseline keeps the state of the repository before us.
+// recordBaseline keeps the state of the repository before us.
 func (e *Engine) recordBaseline(ctx context.Context, when event.BaselineMoment) error {
 	if slices.Contains(e.o.Log.Fold().State.BaselineMoments, when) {
 		return nil
@@ -105,8 +105,8 @@ func (e *Engine) afterRun(ctx context.Context, name string, reported []event.Fac
 	return facts
 }
 
-// exited records the end of a background process.
-func (e *Engine) exited(f event.ProcessExited) {
+// record keeps a fact that no caller waits for.
+func (e *Engine) record(f event.Fact) {
 	if err := e.publish(f); err != nil {
 		e.fail(err)
 	}

@@ -29,6 +29,8 @@ type State struct {
 	CompactedSinceCall bool
 	// BaselineMoments says which baselines the log has.
 	BaselineMoments []event.BaselineMoment
+	// Processes counts the background processes that were ever started.
+	Processes int
 	// Tiers are the recorded tiers, the newest of each.
 	Tiers []event.TierRecorded
 }
@@ -188,6 +190,9 @@ func (s State) Apply(r event.Record) State {
 		s = s.closed(p.ToolUseID)
 	case event.ToolCancelled:
 		s = s.closed(p.ToolUseID)
+
+	case event.ProcessStarted:
+		s.Processes++
 
 	case event.ContextCompacted:
 		s.CompactedSinceCall = true

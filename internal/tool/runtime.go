@@ -274,9 +274,6 @@ func owned(f event.Fact, toolUseID string) event.Fact {
 	case event.FileModified:
 		p.ToolUseID = toolUseID
 		return p
-	case event.ProcessStarted:
-		p.ToolUseID = toolUseID
-		return p
 	}
 	return f
 }

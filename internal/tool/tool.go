@@ -120,8 +120,8 @@ type Result struct {
 	Text  string
 	Spill string // file with the whole output, when Text is a part of it
 	UI    event.ToolUI
-	// Facts are file.read, file.modified and process facts, logged before the
-	// result. Their ToolUseID is filled in.
+	// Facts are file.read and file.modified, logged before the result. Their
+	// ToolUseID is filled in.
 	Facts []event.Fact
 	Media []event.Media
 }

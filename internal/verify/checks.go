@@ -19,9 +19,12 @@ var checks = [][]string{
 }
 
 // helpful are options with which such a command does not check anything.
-var helpful = []string{"-h", "--help", "--version", "-V", "-n", "--dry-run", "--collect-only", "--list", "-list"}
+var helpful = []string{"-h", "--help", "--version", "-V", "--dry-run", "--collect-only", "--list", "-list"}
 
 func inTable(words []string) bool {
+	if words[0] == "make" && slices.Contains(words, "-n") {
+		return false
+	}
 	return slices.ContainsFunc(checks, func(check []string) bool {
 		return len(words) >= len(check) && slices.Equal(words[:len(check)], check)
 	}) && !slices.ContainsFunc(words, func(w string) bool { return slices.Contains(helpful, w) })

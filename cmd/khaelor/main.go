@@ -1,0 +1,55 @@
+// Command khaelor is a coding agent for the terminal. This file connects the
+// program with the world it was started in: arguments, streams, signals and
+// the exit code. The program is in internal/cli.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/khaelor/khaelor/internal/cli"
+	"github.com/khaelor/khaelor/internal/clock"
+)
+
+func main() {
+	os.Exit(run(os.Args[1:]))
+}
+
+func run(args []string) int {
+	received := make(chan os.Signal, 4)
+	signal.Notify(received, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(received)
+	cwd, err := os.Getwd()
+	if err != nil {
+		os.Stderr.WriteString("khaelor: the working directory is gone: " + err.Error() + "\n")
+		return 2
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		exe = "khaelor"
+	}
+	return cli.Main(context.Background(), &cli.App{
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		StdinReady: stdinReady,
+		StdinTTY:   terminal(os.Stdin), StdoutTTY: terminal(os.Stdout), StderrTTY: terminal(os.Stderr),
+		Environ: os.Environ(), Getenv: os.Getenv, Cwd: cwd, Exe: exe,
+		Signals: received, Clock: clock.System(), Version: cli.Version(),
+	}, args)
+}
+
+func terminal(f *os.File) bool {
+	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+	return err == nil
+}
+
+// stdinReady waits until there is something to read, or its end.
+func stdinReady(wait time.Duration) bool {
+	fds := []unix.PollFd{{Fd: int32(os.Stdin.Fd()), Events: unix.POLLIN}}
+	n, err := unix.Poll(fds, int(wait.Milliseconds()))
+	return err == nil && n > 0
+}

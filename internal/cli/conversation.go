@@ -1,0 +1,303 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/khaelor/khaelor/internal/anthropic"
+	"github.com/khaelor/khaelor/internal/config"
+	"github.com/khaelor/khaelor/internal/contextengine"
+	"github.com/khaelor/khaelor/internal/engine"
+	"github.com/khaelor/khaelor/internal/event"
+	"github.com/khaelor/khaelor/internal/fold"
+	"github.com/khaelor/khaelor/internal/permission"
+	"github.com/khaelor/khaelor/internal/session"
+	"github.com/khaelor/khaelor/internal/tool"
+	"github.com/khaelor/khaelor/internal/tool/builtin"
+)
+
+// conversation is a session with its engine.
+type conversation struct {
+	project *project
+	log     *session.Log
+	engine  *engine.Engine
+	// since is the newest fact before this program opened the log.
+	since int64
+}
+
+// client makes the connection that the settings describe.
+func (p *project) client() (*anthropic.Client, error) {
+	c := p.config
+	if c.APIKey.Reveal() == "" && c.AuthToken.Reveal() == "" {
+		return nil, usagef("no API key: set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN (with a server of your own, set ANTHROPIC_BASE_URL too); `khaelor demo` shows the whole loop without a key")
+	}
+	return anthropic.New(anthropic.Options{
+		BaseURL: c.BaseURL, APIKey: c.APIKey.Reveal(), AuthToken: c.AuthToken.Reveal(),
+		UserAgent: "khaelor/" + p.app.Version, StallLimit: c.Stall, Clock: p.app.Clock,
+	})
+}
+
+// converse opens the session that the flags name, or a new one with a title,
+// and starts its engine.
+func (p *project) converse(ctx context.Context, f *runFlags, title string, attended bool) (*conversation, error) {
+	client, err := p.client()
+	if err != nil {
+		return nil, err
+	}
+	p.closers = append(p.closers, func() error { client.Close(); return nil })
+	extra, err := p.systemAppend(f)
+	if err != nil {
+		return nil, err
+	}
+	c := &conversation{project: p}
+	if c.log, err = p.openLog(f, title); err != nil {
+		return nil, err
+	}
+	if c.log.Fold().State.LastSeq > 1 {
+		c.since = c.log.Fold().State.LastSeq
+	}
+	tools := builtin.All()
+	if err := c.resumed(tools); err != nil {
+		return nil, errors.Join(err, c.log.Close())
+	}
+	options, err := p.engineOptions(c.log, tools, attended)
+	if err != nil {
+		return nil, errors.Join(err, c.log.Close())
+	}
+	options.Client = client
+	options.SessionTier = strings.TrimSpace(p.instructions() + "\n\n" + extra)
+	if c.engine, err = engine.New(ctx, options); err != nil {
+		return nil, errors.Join(err, c.log.Close())
+	}
+	return c, nil
+}
+
+func (p *project) engineOptions(log *session.Log, tools tool.Registry, attended bool) (engine.Options, error) {
+	policy, err := p.policy()
+	if err != nil {
+		return engine.Options{}, err
+	}
+	c := p.config
+	return engine.Options{
+		Log: log, Workspace: p.ws, Repo: p.repo, Tools: tools, Policy: policy, Clock: p.app.Clock,
+		Spill:  func(text []byte) (string, error) { return p.spill(log.ID(), text) },
+		Params: p.params, Price: p.price, Attended: attended,
+		MaxTurns: c.MaxTurns, MaxCost: c.MaxCost, Timeout: c.Timeout,
+		Remember: p.remember,
+		Limits:   tool.Limits{BashTimeoutMS: c.Bash.Timeout.Milliseconds(), BashMaxTimeoutMS: c.Bash.MaxTimeout.Milliseconds()},
+	}, nil
+}
+
+// openLog opens the session that the flags name, or creates one.
+func (p *project) openLog(f *runFlags, title string) (*session.Log, error) {
+	id, err := p.resumeID(f)
+	if err != nil {
+		return nil, err
+	}
+	if id == "" {
+		return p.createLog(f, title)
+	}
+	if f.Fork {
+		if id, err = p.sessions.Fork(id, 0); err != nil {
+			return nil, err
+		}
+	}
+	return p.sessions.Open(id)
+}
+
+// resumeID is the session to go on with, "" for none.
+func (p *project) resumeID(f *runFlags) (string, error) {
+	if f.Resume != "" && f.Resume != resumeNewest {
+		ref, err := p.sessions.Find(f.Resume)
+		if err != nil {
+			return "", usageError{err}
+		}
+		return ref.ID, nil
+	}
+	if !f.Continue && f.Resume == "" {
+		return "", nil
+	}
+	metas, err := p.sessions.List(p.hash)
+	if err != nil {
+		return "", err
+	}
+	for _, m := range metas {
+		if m.Problem == "" {
+			return m.ID, nil
+		}
+	}
+	return "", usagef("there is no session of this project to continue; `khaelor sessions list --all` shows those of other projects")
+}
+
+func (p *project) createLog(f *runFlags, title string) (*session.Log, error) {
+	if f.Name != "" {
+		title = f.Name
+	}
+	started := event.SessionStarted{
+		Title: event.Text(title), ProjectHash: p.hash, WorkingDirectory: event.Text(p.ws.Cwd()),
+		Model: p.config.Model, AuxModel: p.config.AuxModel, KhaelorVersion: p.app.Version,
+	}
+	if head := p.repo.Head(); head.Branch != "" {
+		branch := event.Text(head.Branch)
+		started.GitBranch = &branch
+	}
+	return p.sessions.Create(started)
+}
+
+// resumed records that a log was opened again, and a model that the user chose
+// for what follows.
+func (c *conversation) resumed(tools tool.Registry) error {
+	if c.since == 0 {
+		return nil
+	}
+	s := c.log.Fold().State
+	if _, err := c.log.Publish(event.SessionResumed{
+		KhaelorVersion: c.project.app.Version, ReplayedSeq: s.LastSeq, Model: s.Session.Model, ToolNames: tools.Names(),
+	}); err != nil {
+		return err
+	}
+	wanted := c.project.config.Model
+	if origin := c.project.config.Origin("model").Layer; origin != config.Flags || wanted == s.Session.Model {
+		return nil // a session keeps its model until the user says otherwise
+	}
+	_, err := c.log.Publish(event.ModelChanged{From: s.Session.Model, To: wanted, Reason: event.ChangedByUser})
+	return err
+}
+
+// close ends the engine, then the log.
+func (c *conversation) close(ctx context.Context) error {
+	return errors.Join(c.engine.Close(ctx), c.log.Close())
+}
+
+// params are what a request to a model says besides the conversation.
+func (p *project) params(model string) contextengine.Params {
+	data, _ := p.config.ModelData(model)
+	most := p.config.OutputLimit(model)
+	return contextengine.Params{
+		Model: model, MaxTokens: most, StaticTTL: p.config.CacheTTL,
+		Thinking: engine.Thinking(p.config.Thinking, data.Thinking, p.config.ThinkingBudget, most),
+	}
+}
+
+func (p *project) price(model string) (fold.Price, bool) {
+	data, known := p.config.ModelData(model)
+	write := data.CacheWrite5m
+	if p.config.CacheTTL == "1h" {
+		write = data.CacheWrite1h
+	}
+	return fold.Price{Input: data.Input, Output: data.Output, CacheRead: data.CacheRead, CacheWrite: write}, known
+}
+
+// policy is the permission evaluator that the settings describe.
+func (p *project) policy() (*permission.Evaluator, error) {
+	opt := permission.Options{
+		Mode: permission.Mode(p.config.PermissionMode), Root: p.ws.Cwd(), Home: p.app.Getenv("HOME"), State: p.home.Path(),
+		Defaults: map[permission.Capability]permission.Default{}, ProtectedBranches: p.config.Permissions.ProtectedBranches,
+	}
+	for _, r := range p.config.Permissions.Rules {
+		rule, err := permission.ParseRule(r.Text)
+		if err != nil {
+			return nil, usagef("permission rule %q (%s): %w", r.Text, r.Origin, err)
+		}
+		rule.Action, rule.Origin = permission.Action(r.Action), r.Origin
+		opt.Rules = append(opt.Rules, rule)
+	}
+	for capability, d := range p.config.Permissions.Defaults {
+		opt.Defaults[permission.Capability(capability)] = permission.Default{Action: permission.Action(d.Action), Origin: d.Origin}
+	}
+	return permission.New(opt), nil
+}
+
+// instructions are the files that people wrote for the model. Those of an
+// untrusted project are left out.
+func (p *project) instructions() string {
+	root := p.root(p.ws)
+	cwd := p.ws.Cwd()
+	if !p.trusted {
+		root, cwd = p.home.Path(), p.home.Path()
+	}
+	found, warnings := config.Instructions(configFiles{p.ws}, p.home.Path(), root, cwd)
+	p.warnings = append(p.warnings, warnings...)
+	var b strings.Builder
+	for _, i := range found {
+		fmt.Fprintf(&b, "<instructions path=%q>\n%s\n</instructions>\n", i.Path, strings.TrimSpace(i.Text))
+	}
+	return b.String()
+}
+
+// systemAppend is the text of --system-append, or of the file it names.
+func (p *project) systemAppend(f *runFlags) (string, error) {
+	name, isFile := strings.CutPrefix(f.SystemAppend, "@")
+	if !isFile {
+		return f.SystemAppend, nil
+	}
+	data, err := configFiles{p.ws}.ReadFile(p.absolute(name))
+	if err != nil {
+		return "", usagef("--system-append: %w", err)
+	}
+	return string(data), nil
+}
+
+// remember stores an "always" grant in the project's local settings.
+func (p *project) remember(rule permission.Rule) error {
+	dir, err := p.projectDir()
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return config.PersistGrant(dir, rule.String())
+}
+
+// spill keeps a text that is too long for a result.
+func (p *project) spill(sessionID string, text []byte) (string, error) {
+	name := path.Join("spill", sessionID, p.app.Clock.ID()+".txt")
+	if err := p.home.WriteFile(name, text); err != nil {
+		return "", err
+	}
+	return path.Join(p.home.Path(), name), nil
+}
+
+// result is the object that headless runs end with (contract §2).
+type result struct {
+	Type       string                    `json:"type"`
+	SessionID  string                    `json:"sessionId"`
+	Outcome    Outcome                   `json:"outcome"`
+	Text       string                    `json:"text"`
+	Evidence   *event.CompletionEvidence `json:"evidence"`
+	Usage      event.ModelUsage          `json:"usage"`
+	Cost       *float64                  `json:"cost"` // US dollars; null when a price is not known
+	DurationMS int64                     `json:"durationMs"`
+	Turns      int                       `json:"turns"`
+	Error      string                    `json:"error,omitempty"`
+	exit       int                       // when it does not follow from the outcome
+}
+
+func (r result) line() []byte {
+	raw, err := json.Marshal(r)
+	if err != nil {
+		panic("cli: a result does not encode: " + err.Error())
+	}
+	return append(raw, '\n')
+}
+
+// resultOf sums up the newest task of a session.
+func (c *conversation) resultOf() result {
+	s := c.log.Fold()
+	r := result{Type: "result", SessionID: c.log.ID(), Text: s.State.Task.Answer, Turns: s.State.Task.Responses}
+	r.Outcome, r.Error = outcomeOf(s.State.Task.Result)
+	if done, ok := s.State.Task.Result.(event.TaskCompleted); ok {
+		r.Evidence = &done.Evidence
+	}
+	r.Usage, _ = s.Usage.Total()
+	if usd, known := s.Usage.Cost(c.project.price); known {
+		r.Cost = &usd
+	}
+	if start := s.State.Task.StartTS; start > 0 {
+		r.DurationMS = c.project.app.Clock.Now().UnixMilli() - start
+	}
+	return r
+}

@@ -1,0 +1,290 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/khaelor/khaelor/internal/bus"
+	"github.com/khaelor/khaelor/internal/command"
+	"github.com/khaelor/khaelor/internal/config"
+	"github.com/khaelor/khaelor/internal/engine"
+	"github.com/khaelor/khaelor/internal/event"
+)
+
+// stdinPatience is how long a run that has its prompt waits for the first byte
+// on a pipe.
+const stdinPatience = time.Second
+
+// stdinLimit bounds what is taken from standard input, in bytes.
+const stdinLimit = 10 << 20
+
+// runHeadless runs one task to its end. In the JSON formats every exit, also
+// one before the task began, ends with a result object.
+func (a *App) runHeadless(ctx context.Context, f *runFlags, words []string) error {
+	r, err := a.headless(ctx, f, words)
+	if f.Output != "text" {
+		if err != nil {
+			r.Type, r.Outcome, r.Error = "result", outcomeFailed, err.Error()
+		}
+		if _, writeErr := a.Stdout.Write(r.line()); writeErr != nil {
+			return writeErr
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if r.Error != "" {
+		fmt.Fprintf(a.Stderr, "khaelor: %s: %s\n", r.Outcome, r.Error)
+	}
+	if f.Output == "text" {
+		a.printAnswer(r)
+	}
+	if r.exit == exitOK {
+		r.exit = outcomeCodes[r.Outcome]
+	}
+	if r.exit != exitOK {
+		return exitError(r.exit)
+	}
+	return nil
+}
+
+func (a *App) headless(ctx context.Context, f *runFlags, words []string) (result, error) {
+	prompt, err := a.prompt(words)
+	if err != nil {
+		return result{}, err
+	}
+	if strings.TrimSpace(prompt) == "" && !f.Continue && f.Resume == "" {
+		return result{}, usagef("the prompt is empty: give it as an argument (khaelor -p \"…\") or on standard input")
+	}
+	p, err := a.openProject(f)
+	if err != nil {
+		return result{}, err
+	}
+	c, err := p.converse(ctx, f, title(prompt), false)
+	p.warn()
+	if err != nil {
+		return result{}, errors.Join(err, p.close())
+	}
+	a.warnUntrusted(p)
+	r, err := c.runTask(ctx, f, prompt)
+	return r, errors.Join(err, c.close(context.WithoutCancel(ctx)), p.close())
+}
+
+// warnUntrusted says once what a folder that nobody trusted yet does not get.
+func (a *App) warnUntrusted(p *project) {
+	if !p.trusted && p.hasProjectFiles() {
+		fmt.Fprintln(a.Stderr, "khaelor: warning: this folder is not trusted, so its configuration, rules and instruction files are left out; --trust uses them for this run")
+	}
+}
+
+// hasProjectFiles says whether trust would change anything.
+func (p *project) hasProjectFiles() bool {
+	files, root := configFiles{p.ws}, p.root(p.ws)
+	for _, name := range []string{config.ProjectFile, config.LocalFile} {
+		if _, err := files.Canonical(root + "/" + name); err == nil {
+			return true
+		}
+	}
+	found, _ := config.Instructions(files, p.home.Path(), root, p.ws.Cwd())
+	return len(found) > 0
+}
+
+// prompt joins the arguments and what is piped in.
+func (a *App) prompt(words []string) (string, error) {
+	prompt := strings.Join(words, " ")
+	if a.StdinTTY || a.Stdin == nil {
+		return prompt, nil
+	}
+	if prompt != "" && !a.StdinReady(stdinPatience) {
+		fmt.Fprintln(a.Stderr, "khaelor: standard input is silent; going on without it")
+		return prompt, nil
+	}
+	data, err := io.ReadAll(io.LimitReader(a.Stdin, stdinLimit+1))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("read standard input: %w", err)
+	case len(data) > stdinLimit:
+		return "", usagef("standard input is larger than %d MB: put it into a file and name the file", stdinLimit>>20)
+	case len(strings.TrimSpace(string(data))) == 0:
+		return prompt, nil
+	case prompt == "":
+		return event.Text(string(data)), nil
+	}
+	return prompt + "\n\n" + fenced(event.Text(string(data))), nil
+}
+
+// fenced puts text between fences longer than any in it.
+func fenced(text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "\n" + strings.TrimSuffix(text, "\n") + "\n" + fence
+}
+
+// title is the first line of a prompt, cut to what fits in a list.
+func title(prompt string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
+	if r := []rune(line); len(r) > 60 {
+		return string(r[:60]) + "…"
+	}
+	return line
+}
+
+// runTask dispatches the prompt and waits for the end of the task.
+func (c *conversation) runTask(ctx context.Context, f *runFlags, prompt string) (result, error) {
+	stop, err := c.attachOutput(f)
+	if err != nil {
+		return result{}, err
+	}
+	defer stop()
+	var first command.Command = command.SubmitMessage{Text: prompt}
+	if strings.TrimSpace(prompt) == "" {
+		first = command.Continue{}
+	}
+	if err := c.engine.Dispatch(first); err != nil {
+		return result{}, usageError{err}
+	}
+	terminated, err := c.wait(ctx)
+	if err != nil {
+		return result{}, err
+	}
+	r := c.resultOf()
+	if terminated {
+		r.Outcome, r.exit = outcomeInterrupted, exitTerminated
+		r.Error = "terminated; khaelor -p -r " + c.log.ID() + " goes on"
+	}
+	return r, nil
+}
+
+// wait returns when the task has ended, or the program was told to end.
+func (c *conversation) wait(ctx context.Context) (terminated bool, err error) {
+	for {
+		select {
+		case <-c.engine.Idle():
+			return false, c.engine.Err()
+		case <-ctx.Done():
+			return true, c.engine.Close(context.WithoutCancel(ctx))
+		case s := <-c.project.app.Signals:
+			if s != os.Interrupt {
+				return true, c.engine.Close(context.WithoutCancel(ctx))
+			}
+			if err := c.engine.Dispatch(command.Interrupt{}); err != nil && !errors.Is(err, engine.ErrNothingToDo) {
+				return false, err
+			}
+		}
+	}
+}
+
+// attachOutput shows what happens in the way the flags ask for.
+func (c *conversation) attachOutput(f *runFlags) (stop func(), err error) {
+	app, b := c.project.app, c.log.Bus()
+	retries := bus.OnNotice(b, func(_ event.Live, n event.ModelRetryScheduled) {
+		fmt.Fprintf(app.Stderr, "khaelor: the request failed (%s%s); attempt %d in %s\n",
+			n.Kind, statusText(n.Status), n.Attempt, (time.Duration(n.DelayMS) * time.Millisecond).Round(100*time.Millisecond))
+	})
+	switch {
+	case f.Output == "stream-json":
+		streaming, err := c.streamEvents(f.IncludeDeltas)
+		return func() { streaming(); retries() }, err
+	case app.StderrTTY || f.Verbose:
+		progress := c.showProgress()
+		return func() { progress(); retries() }, nil
+	}
+	return retries, nil
+}
+
+func statusText(status int) string {
+	if status == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", status %d", status)
+}
+
+// streamEvents writes every fact as its line in the log, those from before the
+// subscription first.
+func (c *conversation) streamEvents(deltas bool) (stop func(), err error) {
+	out := c.project.app.Stdout
+	view, err := c.project.sessions.View(c.log.ID())
+	if err != nil {
+		return func() {}, err
+	}
+	for r, err := range view.Records() {
+		if err != nil {
+			return func() {}, err
+		}
+		if r.Seq > c.since {
+			if _, err := out.Write(append(r.Line, '\n')); err != nil {
+				return func() {}, err
+			}
+		}
+	}
+	live := func(l event.Live) {
+		if line, err := event.AppendNotice(nil, l); err == nil {
+			_, _ = out.Write(line) // a reader that went away ends us by its signal
+		}
+	}
+	if !deltas {
+		live = nil
+	}
+	return c.log.Bus().OnAny(func(r event.Record) {
+		_, _ = out.Write(append(append([]byte(nil), r.Line...), '\n'))
+	}, live), nil
+}
+
+// showProgress says on stderr what is being done.
+func (c *conversation) showProgress() (stop func()) {
+	out := c.project.app.Stderr
+	b := c.log.Bus()
+	done := bus.On(b, func(_ event.Record, p event.ToolCompleted) { fmt.Fprintf(out, "• %s\n", oneLine(p.UI.Summary)) })
+	failed := bus.On(b, func(_ event.Record, p event.ToolFailed) { fmt.Fprintf(out, "✗ %s\n", oneLine(p.ModelText)) })
+	return func() { done(); failed() }
+}
+
+// printAnswer shows the final answer, then the evidence.
+func (a *App) printAnswer(r result) {
+	text := strings.TrimRight(r.Text, "\n")
+	if text != "" {
+		fmt.Fprintln(a.Stdout, text)
+	} else if r.Outcome == outcomeCompleted || r.Outcome == outcomeUnverified {
+		fmt.Fprintln(a.Stderr, "khaelor: the model ended without an answer")
+	}
+	if r.Evidence != nil {
+		fmt.Fprint(a.Stdout, evidenceBlock(*r.Evidence))
+	}
+}
+
+// evidenceBlock is what a task can show, as text; "" when there is nothing.
+func evidenceBlock(e event.CompletionEvidence) string {
+	if len(e.ChangedFiles)+len(e.Checks)+len(e.UnresolvedIssues) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\nEvidence\n")
+	for _, f := range e.ChangedFiles {
+		fmt.Fprintf(&b, "  changed  %s\n", f)
+	}
+	for _, check := range e.Checks {
+		fmt.Fprintf(&b, "  check    %s: exit %d (%s)\n", oneLine(check.Command), check.ExitCode, check.Summary)
+	}
+	for _, issue := range e.UnresolvedIssues {
+		fmt.Fprintf(&b, "  open     %s\n", issue)
+	}
+	return b.String()
+}
+
+// oneLine is text made fit for one line of a terminal: what would move the
+// cursor is shown, not sent.
+func oneLine(text string) string {
+	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	line = visible(line)
+	if rest != "" {
+		line += " …"
+	}
+	return line
+}

@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// command is the command line before it is read.
+type commandLine struct {
+	app  *App
+	root *cobra.Command
+}
+
+// root names every command of the program.
+func (a *App) root() commandLine {
+	f := &runFlags{}
+	root := &cobra.Command{
+		Use:   "khaelor [prompt]",
+		Short: "A coding agent for the terminal",
+		Long: "KHAELOR reads, searches, edits and runs things in your repository, asks before it\n" +
+			"does what you have not allowed, and shows evidence instead of claims.\n\n" +
+			"khaelor demo shows the whole loop without an account and without a network.",
+		Version:       a.Version,
+		Args:          cobra.ArbitraryArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(cmd *cobra.Command, words []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			if f.Print {
+				return a.runHeadless(cmd.Context(), f, words)
+			}
+			return a.runInteractive(cmd.Context(), f, words)
+		},
+	}
+	root.SetVersionTemplate("khaelor {{.Version}}\n")
+	root.Flags().BoolP("version", "v", false, "print the version")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	f.register(root.Flags())
+	root.SetIn(a.Stdin)
+	root.SetOut(a.Stdout)
+	root.SetErr(a.Stderr)
+	for _, add := range commands {
+		root.AddCommand(add(a))
+	}
+	return commandLine{app: a, root: root}
+}
+
+// commands are the program's commands beside a run, one file each.
+var commands = []func(*App) *cobra.Command{
+	(*App).versionCommand,
+}
+
+func (c commandLine) execute(ctx context.Context, args []string) error {
+	c.root.SetArgs(normalize(c.root.Flags(), args))
+	return c.root.ExecuteContext(ctx)
+}
+
+// normalize lets the prompt follow -p or -r directly, also when it looks like
+// a flag or is empty: `khaelor -p "-v"`, and `-r ID` as well as `-r=ID`.
+func normalize(flags *pflag.FlagSet, args []string) []string {
+	var out []string
+	for i := 0; i < len(args); i++ {
+		switch arg := args[i]; {
+		case arg == "--":
+			return append(out, args[i:]...)
+		case (arg == "-p" || arg == "--print") && i+1 < len(args) && isPrompt(flags, args[i+1]):
+			// The prompt goes behind everything else, where no flag is read.
+			rest := normalize(flags, args[i+2:])
+			return append(append(append(out, arg), rest...), "--", args[i+1])
+		case (arg == "-r" || arg == "--resume") && i+1 < len(args) && sessionID(args[i+1]):
+			i++
+			out = append(out, "--resume="+args[i])
+		default:
+			out = append(out, arg)
+		}
+	}
+	return out
+}
+
+// isPrompt says that a word behind -p is the prompt, although it may begin
+// with a dash: it is not the name of a flag of ours that could stand there.
+func isPrompt(flags *pflag.FlagSet, word string) bool {
+	if !strings.HasPrefix(word, "-") || strings.ContainsAny(word, " \n") {
+		return true
+	}
+	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
+	if strings.HasPrefix(word, "--") {
+		return flags.Lookup(name) == nil
+	}
+	return name == "v" || name == "" || flags.ShorthandLookup(name[:1]) == nil
+}
+
+// sessionID says that a word is a session's id or the beginning of one: they
+// are ULIDs, which begin with the time and so with a zero for centuries.
+func sessionID(word string) bool {
+	if len(word) < 4 || len(word) > 26 || word[0] != '0' {
+		return false
+	}
+	return strings.Trim(strings.ToUpper(word), "0123456789ABCDEFGHJKMNPQRSTVWXYZ") == ""
+}
