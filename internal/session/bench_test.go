@@ -108,6 +108,21 @@ func BenchmarkListOfALargeLogWithoutSidecar(b *testing.B) {
 	}
 }
 
+// BenchmarkListOfManySessions lists 2,000 sessions without sidecars; the bar
+// is 1 s.
+func BenchmarkListOfManySessions(b *testing.B) {
+	folder := b.TempDir()
+	for i := range 2000 {
+		writeLarge(b, filepath.Join(folder, "p", fmt.Sprintf("S%04d.jsonl", i)), 4<<10, 500)
+	}
+	store := realStore(b, folder)
+	for b.Loop() {
+		if all, err := store.List(""); err != nil || len(all) != 2000 {
+			b.Fatal(len(all), err)
+		}
+	}
+}
+
 // BenchmarkPublish appends facts on which no sync is due; the bar is 20 µs.
 func BenchmarkPublish(b *testing.B) {
 	l, err := realStore(b, b.TempDir()).Create(event.SessionStarted{ProjectHash: "p"})

@@ -43,7 +43,7 @@ func (s *Store) List(project string) ([]Meta, error) {
 }
 
 // metaOf reads the sidecar or, when that is missing or older than the log,
-// the log, and then writes the sidecar anew.
+// the log, and then writes the sidecar of a large one anew.
 func (s *Store) metaOf(ref Ref, entry disk.Entry, sidecar bool) Meta {
 	if sidecar {
 		if m, ok := s.readMeta(ref); ok && m.LogSize == entry.Size {
@@ -57,11 +57,18 @@ func (s *Store) metaOf(ref Ref, entry disk.Entry, sidecar bool) Meta {
 			TokenUsage: []ModelTokens{}, LogSize: entry.Size, Problem: err.Error(),
 		}
 	}
-	if err := s.writeMeta(ref, m); err != nil {
-		s.report(err)
+	if m.LogSize >= worthASidecar {
+		if err := s.writeMeta(ref, m); err != nil {
+			s.report(err)
+		}
 	}
 	return m
 }
+
+// worthASidecar is the size of a log, in bytes, that takes about as long to
+// read as a sidecar to write safely. Below it a list that finds thousands of
+// logs without one had better read them again.
+const worthASidecar = 1 << 20
 
 // summarise reads a log for its summary. It decodes only the lines that the
 // summary is made of, so that a list over many large logs stays quick;

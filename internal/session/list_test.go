@@ -1,10 +1,12 @@
 package session_test
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"path"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,6 +99,19 @@ func TestASidecarThatIsLostOrBrokenIsMadeAnewTheSame(t *testing.T) {
 		if got := list(t, s, ""); !reflect.DeepEqual(got, want) {
 			t.Errorf("sidecar %s: %+v, want %+v", name, got, want)
 		}
+	}
+}
+
+func TestALargeLogWithoutSidecarIsReadOnceAndItsTornLineNotCounted(t *testing.T) {
+	whole := sample(t, "whole.jsonl")
+	result := bytes.SplitAfter(whole, []byte("\n"))[7]
+	long := bytes.Replace(result, []byte("Größe"), bytes.Repeat([]byte("x"), 2<<20), 1)
+	dir := &watchedDir{Dir: place(t, slices.Concat(bytes.Replace(whole, result, long, 1), result[:len(result)-5]))}
+	s := testStore(dir, strict(t))
+	first := list(t, s, "")
+	dir.logsRead()
+	if first[0].Events != 11 || !reflect.DeepEqual(list(t, s, ""), first) || dir.logsRead() != 0 {
+		t.Errorf("listed %+v", first)
 	}
 }
 

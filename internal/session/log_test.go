@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/khaelor/khaelor/internal/bus"
 	"github.com/khaelor/khaelor/internal/disk"
@@ -72,6 +74,36 @@ func TestPublishersAtTheSameTimeGetNumbersWithoutGapsAndHandlersRunOneAtATime(t 
 	if report := sound(t, s, l.ID()); report.Events != 201 {
 		t.Errorf("%d events", report.Events)
 	}
+}
+
+func TestCloseWaitsUntilSubscribersHaveHeardEverything(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := create(t, testStore(memdisk.New(), strict(t)))
+		release := make(chan struct{})
+		bus.On(l.Bus(), func(event.Record, event.ContextNoted) { <-release })
+		var closed atomic.Bool
+		go func() {
+			if _, err := l.Publish(event.ContextNoted{Text: "x"}); err != nil {
+				t.Error(err)
+			}
+		}()
+		synctest.Wait()
+		go func() {
+			if err := l.Close(); err != nil {
+				t.Error(err)
+			}
+			closed.Store(true)
+		}()
+		synctest.Wait()
+		if closed.Load() {
+			t.Error("closed while a handler is at work")
+		}
+		close(release)
+		synctest.Wait()
+		if !closed.Load() {
+			t.Error("not closed after the handler ended")
+		}
+	})
 }
 
 func TestAHandlerMayPublishAndIsHeardAfterwards(t *testing.T) {
@@ -163,7 +195,9 @@ func TestAFullDiskIsReportedAtOnceAndWorkGoesOnWhenThereIsRoom(t *testing.T) {
 			t.Errorf("seq %d, %d heard after the disk was freed", r.Seq, heard)
 		}
 		closeLog(t, l)
-		sound(t, s, l.ID())
+		if report := sound(t, s, l.ID()); report.Events != 2 || len(report.Notes) > 0 {
+			t.Errorf("check %+v", report)
+		}
 	}
 }
 
@@ -251,7 +285,8 @@ func TestNoticesReachSubscribersAndNotTheLog(t *testing.T) {
 }
 
 func TestBlobsAreKeptOnceByTheirHashAndOnlyByThat(t *testing.T) {
-	s := testStore(memdisk.New(), strict(t))
+	dir := memdisk.New()
+	s := testStore(dir, strict(t))
 	l := create(t, s)
 	sha, err := l.PutBlob([]byte("hello"))
 	if err != nil || sha != "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824" {
@@ -267,6 +302,10 @@ func TestBlobsAreKeptOnceByTheirHashAndOnlyByThat(t *testing.T) {
 		if _, err := l.Blob(name); err == nil || !strings.Contains(err.Error(), "not a SHA-256") {
 			t.Errorf("blob %q: %v", name, err)
 		}
+	}
+	write(t, dir, "p1/"+l.ID()+".blobs/"+sha, []byte("hullo"))
+	if _, err := l.Blob(sha); err == nil || !strings.Contains(err.Error(), "not what its name says") {
+		t.Errorf("a blob that was changed: %v", err)
 	}
 	closeLog(t, l)
 }

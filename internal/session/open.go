@@ -23,7 +23,6 @@ func (s *Store) Create(started event.SessionStarted) (*Log, error) {
 		l.discard()
 		return nil, err
 	}
-	l.writeMeta()
 	return l, nil
 }
 

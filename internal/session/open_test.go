@@ -249,6 +249,24 @@ func TestASessionThatIsOpenIsRefusedToTheSecondAndFreeAgainAfterClose(t *testing
 	closeLog(t, reopen(t, other, l.ID()))
 }
 
+func TestAViewMayBeLeftAtAnyFact(t *testing.T) {
+	v, err := testStore(place(t, sample(t, "whole.jsonl")), strict(t)).View(sampleID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		n := 0
+		for r, err := range v.Records() {
+			if n++; err != nil || r.Seq != int64(n) {
+				t.Fatalf("fact %d: %+v, %v", n, r, err)
+			}
+			if n == 3 {
+				break
+			}
+		}
+	}
+}
+
 func TestALineOfTwelveMegabytesIsReadLikeAnyOther(t *testing.T) {
 	s := testStore(memdisk.New(), strict(t))
 	l := create(t, s)
