@@ -63,7 +63,7 @@ func (e *Engine) Dispatch(c command.Command) error {
 		e.detach = make(chan struct{})
 		return nil
 	case command.SetMode:
-		return e.o.Policy.SetMode(permission.Mode(c.Mode))
+		return e.setMode(permission.Mode(c.Mode))
 	case command.SetModel:
 		return e.publish(event.ModelChanged{From: s.Session.Model, To: c.Model, Reason: event.ChangedByUser})
 	case command.Rename:
@@ -93,6 +93,15 @@ func (e *Engine) submit(s fold.State, c command.SubmitMessage) error {
 	}
 	e.rouse()
 	return nil
+}
+
+func (e *Engine) setMode(m permission.Mode) error {
+	switch m {
+	case permission.ModeDefault, permission.ModeAcceptEdits, permission.ModePlan, permission.ModeBypass:
+		e.o.Policy.SetMode(m)
+		return nil
+	}
+	return fmt.Errorf("there is no permission mode %q: choose default, accept-edits, plan or bypass", m)
 }
 
 func (e *Engine) takeBack(queue []fold.Queued, id string, f event.Fact) error {
