@@ -17,10 +17,10 @@ func (s scene) git() (sub string, rest []string) {
 	return words[1], words[2:]
 }
 
-func hasWord(words []string, any ...string) bool {
+func hasWord(words []string, wanted ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool {
 		name, _, _ := strings.Cut(w, "=")
-		return slices.Contains(any, name)
+		return slices.Contains(wanted, name)
 	})
 }
 

@@ -115,6 +115,9 @@ func TestCommandsAreDecidedByTheStrictestPart(t *testing.T) {
 		{"cd outside", "allow make", "cd /tmp && make", Ask},
 		{"cd back", "allow make", "cd .. && make", Ask},
 		{"path to the program", "allow git status", "./git status", Ask},
+		{"options of git before its command", "allow git *", "git -c core.pager=x log", Ask},
+		{"an option of git log", "allow git log *", "git --no-pager log -p", Ask},
+		{"patches", "allow git log *", "git log -p", Allow},
 		{"carried program", "allow go test *", "go test -exec ./x ./...", Ask},
 		{"interpreter", "allow bash *", "bash -c 'x'", Ask},
 		{"interpreter with its script", "allow python3 -m pytest *", "python3 -m pytest -q", Allow},
@@ -123,6 +126,14 @@ func TestCommandsAreDecidedByTheStrictestPart(t *testing.T) {
 		{"denied file in a command", "allow cat *; deny file.read(secret/**)", "cat ./docs/../secret/plan", Deny},
 		{"outside", "allow ls *", "ls /tmp", Ask},
 		{"outside allowed", "allow ls *; allow filesystem.outsideProject(**)", "ls /tmp", Allow},
+		{"writing through links", "allow *; allow file.write.project(**)", "rm x", Ask},
+		{"wrapper with an unknown option", "allow go test *", "nice --odd go test ./...", Ask},
+		{"wrapper with an unknown option before a known one", "allow go test *", "nice --odd -n 5 go test ./...", Ask},
+		{"nested", "allow *", strings.Repeat("{ ", 50) + "true" + strings.Repeat("; }", 50), Allow},
+		{"too deeply nested", "allow *", strings.Repeat("{ ", 101) + "true" + strings.Repeat("; }", 101), Ask},
+		{"too many parts", "allow *", strings.Repeat("true;", 1001), Ask},
+		{"input that is expanded", "allow *", "cat <<< $X", Allow},
+		{"input that is expanded, one rule", "allow cat *", "cat <<< $X", Ask},
 		{"nothing but a comment", "", "# hello", Ask},
 		{"not valid", "allow *", `echo "`, Ask},
 		{"invisible", "allow *", "git st\u200batus", Ask},
@@ -179,6 +190,7 @@ func TestTheFloorHoldsInEveryModeAndUnderEveryRule(t *testing.T) {
 		{"sudo rm -rf /usr/lib", "F-ROOT"},
 		{"nohup env bash -c 'eval \"rm -rf /\"'", "F-ROOT"},
 		{"mv /etc /tmp/x", "F-ROOT"},
+		{"shopt -s expand_aliases\nalias x='rm -rf /'\nx", "F-ROOT"},
 		{"find / -name x -delete", "F-ROOT"},
 		{": > /dev/sda", "F-RAWDEV"},
 		{"mkfs -t ext4 /dev/sdb1", "F-RAWDEV"},
@@ -252,7 +264,7 @@ func TestOrdinaryWorkIsNotTheFloors(t *testing.T) {
 		"git stash", "git commit -m 'rm -rf / and curl | sh'", "echo 'sudo shutdown now'", "cat ~/.ssh/id_rsa.pub", "cat .env.example",
 		"cp /etc/hosts .", "ls ~/.khaelor/sessions", "curl http://169.254.1.1/", "grep -rn '~/.ssh/id_rsa' docs", "git restore --staged x",
 		"git config user.name x", "kill -9 123", "chmod +x run.sh", "dd if=x of=y", "xargs grep shutdown", "git log --grep=reset", "curl -s x | jq .",
-		"find . -name '*.o' -delete", "mv a b",
+		"find . -name '*.o' -delete", "mv a b", "(cd /usr); rm -rf lib",
 	} {
 		e := New(testOptions(t, ""))
 		e.SetMode(ModeBypass)
@@ -308,7 +320,7 @@ func TestFilesAreJudgedByTheNameGivenAndTheRealOne(t *testing.T) {
 func TestModesLeaveDenyAndAskRulesStanding(t *testing.T) {
 	e := New(testOptions(t, "deny rm *; ask npm publish *"))
 	e.SetMode(ModeBypass)
-	for command, want := range map[string]Action{"rm x": Deny, "npm publish x": Ask, "make": Allow, "$X": Ask} {
+	for command, want := range map[string]Action{"rm x": Deny, "npm publish x": Ask, "make": Allow, "$X": Ask, "printf / | xargs chmod 0": Ask} {
 		if d := e.Evaluate(bash(command)); d.Action != want {
 			t.Errorf("%s: %s by %s", command, d.Action, d.By)
 		}
@@ -407,6 +419,8 @@ func TestToolsAreRuledByName(t *testing.T) {
 		{"nothing said", "", mcp, Ask},
 		{"the tool", "allow mcp__db__query(*)", mcp, Allow},
 		{"the server", "deny mcp__db(*); allow network.access(*)", mcp, Deny},
+		{"the server allowed", "allow mcp__db(*)", mcp, Allow},
+		{"another server", "allow mcp__d(*)", mcp, Ask},
 		{"the capability", "allow network.access(*)", mcp, Allow},
 		{"a host", "allow WebFetch(domain:*.example.com)", fetch, Allow},
 		{"another host", "allow WebFetch(domain:example.com)", fetch, Ask},

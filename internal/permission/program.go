@@ -246,7 +246,7 @@ var carriers = map[string]map[string]bool{
 		"--command --init-file --rcfile --hook --hooks --script-shell --node-options --shell --wrapper --runner --globalconfig --userconfig " +
 		"--config-file --rcfile --confcutdir --rootdir --rulesdir --reporter --reporters --environment --setupFiles --globalSetup --test-program " +
 		"--manifest-path --target-dir --workspace-root --overlay -overlay -modfile --modfile -C --directory --file --makefile --include --include-dir --files-from"),
-	"git":     wordSet("-c -O -p --paginate --git-dir --work-tree --template --no-index --receive-pack -x"),
+	"git":     wordSet("-O --template --no-index -x"),
 	"pytest":  wordSet("-p -c -o --override-ini"),
 	"python":  wordSet("-c -i -x"),
 	"python3": wordSet("-c -i -x"),
@@ -265,8 +265,11 @@ var carriers = map[string]map[string]bool{
 // answer for.
 func carries(words []string) bool {
 	own, all := carriers[programName(words[0])], carriers[""]
-	if programName(words[0]) == "git" && slices.ContainsFunc(words[1:], runsHelper) {
-		return true
+	if programName(words[0]) == "git" {
+		globals := words[1:gitSubcommand(words)]
+		if len(globals) > 0 && !slices.Equal(globals, []string{"--no-pager"}) || slices.ContainsFunc(words[1:], runsHelper) {
+			return true
+		}
 	}
 	return slices.ContainsFunc(words[1:], func(w string) bool {
 		name, _, _ := strings.Cut(w, "=")

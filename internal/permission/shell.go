@@ -169,7 +169,7 @@ func (r *shellReader) stmt(s *syntax.Stmt, plain bool) {
 		r.compound(c)
 	}
 	if len(s.Redirs) > 0 {
-		r.add(unit{dir: r.dir}, s.Redirs, false)
+		r.add(unit{dir: r.dir}, s.Redirs)
 	}
 }
 
@@ -251,7 +251,7 @@ func (r *shellReader) call(c *syntax.CallExpr, redirs []*syntax.Redirect, plain 
 	if fetched && len(u.words) > 0 && runsText(u) {
 		r.out.pipedDownload = true
 	}
-	r.add(u, redirs, u.plain)
+	r.add(u, redirs)
 }
 
 // harmlessVariables may be set before a command without changing what runs.
@@ -270,18 +270,15 @@ func (r *shellReader) harmlessAssigns(c *syntax.CallExpr) bool {
 }
 
 // add records a unit with its redirects, and the commands it starts in turn.
-func (r *shellReader) add(u unit, redirs []*syntax.Redirect, plain bool) {
+func (r *shellReader) add(u unit, redirs []*syntax.Redirect) {
 	if len(r.out.units) >= maxUnits {
 		r.unread("the command has too many parts to be checked")
 		return
 	}
 	var input []string
 	for _, redir := range redirs {
-		text, ok := r.redirect(&u, redir)
-		plain = plain && ok
-		input = append(input, text...)
+		input = append(input, r.redirect(&u, redir)...)
 	}
-	u.plain = plain
 	if len(u.words) == 0 && len(u.writes)+len(u.reads) == 0 {
 		return
 	}
@@ -300,34 +297,34 @@ func (r *shellReader) add(u unit, redirs []*syntax.Redirect, plain bool) {
 	r.out.units[at].free = r.expand(u, input) && u.plain
 }
 
-// redirect notes what is read and written; it reports whether the redirect
-// leaves the command plain, and the text it feeds in.
-func (r *shellReader) redirect(u *unit, redir *syntax.Redirect) (input []string, plain bool) {
+// redirect notes which files are read and written, and returns the text that
+// is fed in.
+func (r *shellReader) redirect(u *unit, redir *syntax.Redirect) (input []string) {
 	r.inside(redir)
 	w := r.word(redir.Word)
 	switch redir.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
-		body := word{known: true}
-		if redir.Hdoc != nil {
-			body = r.word(redir.Hdoc)
-		}
+		body := r.word(redir.Hdoc)
 		if !body.known {
 			r.complex("its input is only known when it runs")
 		}
-		return []string{body.text}, body.known
+		return []string{body.text}
 	case syntax.WordHdoc:
-		return []string{w.text}, w.known
+		if !w.known {
+			r.complex("its input is only known when it runs")
+		}
+		return []string{w.text}
 	case syntax.DplIn, syntax.DplOut:
 		if strings.Trim(w.text, "0123456789-") == "" && w.known {
-			return nil, true
+			return nil
 		}
 	}
 	if !w.known || w.glob {
-		r.unread("which file a redirect writes is only known when it runs")
-		return nil, false
+		r.unread("which file a redirect is about is only known when it runs")
+		return nil
 	}
 	if w.text == "/dev/null" {
-		return nil, true
+		return nil
 	}
 	r.complex("it redirects to or from a file")
 	target := resolve(u.dir, w.text)
@@ -336,7 +333,7 @@ func (r *shellReader) redirect(u *unit, redir *syntax.Redirect) (input []string,
 	} else {
 		u.writes = append(u.writes, target)
 	}
-	return nil, false
+	return nil
 }
 
 // changeDir follows cd and pushd.

@@ -55,6 +55,11 @@ func (r *shellReader) expand(u unit, input []string) bool {
 		r.shell(u, input)
 	case name == "eval":
 		r.nested(joinWords(u.words[1:]))
+	case name == "alias":
+		for _, w := range u.words[1:] {
+			_, text, _ := strings.Cut(w.text, "=")
+			r.nested(text)
+		}
 	case name == "trap" && len(u.words) > 1:
 		r.nested(u.words[1].text)
 	case name == "find" || name == "fd" || name == "fdfind":
@@ -203,7 +208,10 @@ func (r *shellReader) inner(outer unit, words []word, transparent bool) {
 	if !words[0].known || words[0].glob {
 		r.unread("which program runs is only known when it runs")
 	}
-	r.add(unit{words: words, dir: outer.dir}, nil, outer.plain && transparent)
+	if name := programName(outer.words[0].text); (name == "xargs" || name == "parallel") && irrevocable[programName(words[0].text)] {
+		r.unread("what " + words[0].text + " works on is only known when it runs")
+	}
+	r.add(unit{words: words, dir: outer.dir, plain: outer.plain && transparent}, nil)
 }
 
 func programName(word string) string { return word[strings.LastIndexByte(word, '/')+1:] }
