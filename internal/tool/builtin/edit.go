@@ -1,0 +1,173 @@
+package builtin
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/khaelor/khaelor/internal/event"
+	"github.com/khaelor/khaelor/internal/tool"
+	"github.com/khaelor/khaelor/internal/tool/builtin/match"
+	"github.com/khaelor/khaelor/internal/workspace"
+)
+
+// editLimit is up to which size a file is edited: looking for a place takes
+// some ten times as much memory.
+const editLimit = 10 << 20
+
+//go:embed edit.md
+var editDoc string
+
+type editInput struct {
+	Path       string `json:"path"`
+	OldString  string `json:"old_string"`
+	NewString  string `json:"new_string"`
+	ReplaceAll bool   `json:"replace_all"`
+}
+
+func editTool() tool.Tool {
+	return tool.Define(tool.Spec[editInput]{
+		Name: "edit", Doc: editDoc, Kind: event.UIEdit,
+		Schema: `{"type":"object","properties":{"path":{"type":"string"},"old_string":{"type":"string"},"new_string":{"type":"string"},"replace_all":{"type":"boolean"}},"required":["path","old_string","new_string"]}`,
+		Needs:  func(env *tool.Env, in editInput) (tool.Need, error) { return pathNeed(env, in.Path, true) },
+		Run:    edit,
+	})
+}
+
+func edit(_ context.Context, env *tool.Env, in editInput) (tool.Result, error) {
+	t, err := locate(env, in.Path, true)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	switch {
+	case in.OldString == "":
+		return tool.Result{}, tool.Errorf(event.ToolInvalidInput, "old_string is empty. To create a file or replace all of it use write.")
+	case in.OldString == in.NewString:
+		return tool.Result{}, tool.Errorf(event.ToolInvalidInput, "old_string and new_string are the same; nothing was changed.")
+	}
+	data, err := editable(env, t)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	set, ok := detect(data[:min(len(data), sniffed)])
+	if !ok {
+		return tool.Result{}, tool.Errorf(event.ToolInvalidInput, "%s is a binary file; edit changes text only.", t.shown)
+	}
+	text, err := set.decode(data)
+	if err != nil {
+		return tool.Result{}, tool.Errorf(event.ToolInvalidInput, "%s cannot be edited without damage: %v. Change it with bash.", t.shown, err)
+	}
+	found, err := match.Apply(text, match.Edit{
+		Old: strings.TrimPrefix(in.OldString, "\ufeff"), New: strings.TrimPrefix(in.NewString, "\ufeff"), All: in.ReplaceAll,
+	})
+	if err != nil {
+		return tool.Result{}, mismatch(err, t.shown)
+	}
+	after, err := set.encode(found.Text)
+	if err != nil {
+		return tool.Result{}, tool.Errorf(event.ToolInvalidInput, "%s: %v. Nothing was changed.", t.shown, err)
+	}
+	c := change{
+		target: t, operation: event.FileEdited, exists: true,
+		before: data, after: after, was: text, is: found.Text,
+	}
+	fact, err := c.apply(env)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	return changed(edited(t.shown, found, fact.DiffStats), "Edit", fact), nil
+}
+
+func editable(env *tool.Env, t target) ([]byte, error) {
+	info, err := workspace.Stat(env.Workspace, t.Path.Path)
+	if err == nil && info.IsRegular && info.Size > editLimit {
+		return nil, tool.Errorf(event.ToolInvalidInput, "%s has %d bytes; files over %d are changed with bash.", t.shown, info.Size, editLimit)
+	}
+	data, err := env.Workspace.ReadFile(t.Path.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, missing(env, t)
+	case err != nil:
+		return nil, failure(err, t.shown)
+	}
+	return data, nil
+}
+
+func edited(shown string, found match.Result, stats event.DiffStats) string {
+	text := fmt.Sprintf("edited %s: %s, %s (%s)", shown, number(len(found.Lines), "place"), lineList(found.Lines), counted(stats))
+	if found.Rung > match.Exact {
+		text += "; old_string fits there but for " + found.Rung.String()
+	}
+	return text
+}
+
+// listedLines is how many line numbers say enough.
+const listedLines = 20
+
+func lineList(lines []int) string {
+	words := make([]string, 0, listedLines)
+	for i, n := range lines {
+		if i == listedLines {
+			words = append(words, "…")
+			break
+		}
+		words = append(words, strconv.Itoa(n))
+	}
+	if len(lines) == 1 {
+		return "line " + words[0]
+	}
+	return "lines " + strings.Join(words, ", ")
+}
+
+// mismatch explains why an edit was not made, and from what to make the next.
+func mismatch(err error, shown string) error {
+	var ambiguous *match.AmbiguousError
+	var miss *match.NotFoundError
+	switch {
+	case errors.As(err, &ambiguous):
+		but := ""
+		if ambiguous.Rung > match.Exact {
+			but = " but for " + ambiguous.Rung.String()
+		}
+		return tool.Errorf(event.ToolAmbiguousEdit,
+			"old_string fits %d places in %s%s: %s. Nothing was changed. Add lines around it so that it fits one, or set replace_all.",
+			len(ambiguous.Lines), shown, but, lineList(ambiguous.Lines))
+	case errors.As(err, &miss):
+		return tool.Errorf(event.ToolNotFound, "old_string is not in %s. Nothing was changed. %s", shown, nearby(miss.Near))
+	}
+	return tool.Errorf(event.ToolInvalidInput, "The edit would leave %s as it is.", shown)
+}
+
+func nearby(r *match.Region) string {
+	if r == nil {
+		return "Nothing in it is like old_string: read it, or look for the text with grep."
+	}
+	how := ""
+	if r.Blank() {
+		how = " in white space only"
+	}
+	return fmt.Sprintf("Most like it are lines %d-%d, which differ%s from line %d on.\nfile:\n%s\nold_string:\n%s",
+		r.First, r.Last, how, r.Line, quotedLines(r.Text, r.Blank()), quotedLines(r.Want, r.Blank()))
+}
+
+// quotedLines shows lines as they are, or quoted where the white space counts.
+func quotedLines(lines []string, quote bool) string {
+	if len(lines) == 0 {
+		return "(no line there)"
+	}
+	shown := make([]string, len(lines))
+	for i, line := range lines {
+		if len(line) > lineLength {
+			line = string(prefix([]byte(line), lineLength)) + "…"
+		}
+		if quote {
+			line = strconv.Quote(line)
+		}
+		shown[i] = line
+	}
+	return strings.Join(shown, "\n")
+}

@@ -1,0 +1,132 @@
+package builtin
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/khaelor/khaelor/internal/event"
+	"github.com/khaelor/khaelor/internal/tool"
+	"github.com/khaelor/khaelor/internal/workspace"
+)
+
+// LogPath is the name of a file in facts and results: relative to the working
+// directory when inside it, else the canonical path. Both arguments are
+// canonical.
+func LogPath(cwd, canonical string) string {
+	rel, err := filepath.Rel(cwd, canonical)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, "../") {
+		return canonical
+	}
+	return rel
+}
+
+// target is a path that a call is about.
+type target struct {
+	tool.Path
+	shown string // its LogPath
+}
+
+// locate resolves a path of the model's.
+func locate(env *tool.Env, given string, write bool) (target, error) {
+	if given == "" {
+		return target{}, tool.Errorf(event.ToolInvalidInput, "path is missing.")
+	}
+	place, err := workspace.Resolve(env.Workspace, given)
+	if err != nil {
+		return target{}, failure(err, given)
+	}
+	return target{
+		Path:  tool.Path{Given: given, Place: place, Write: write},
+		shown: LogPath(env.Workspace.Cwd(), place.Path),
+	}, nil
+}
+
+// need is what touching the path takes.
+func (t target) need() tool.Need {
+	n := tool.Need{Paths: []tool.Path{t.Path}, Capabilities: []string{tool.FileRead}}
+	if t.Write {
+		n.Capabilities[0] = tool.FileWrite
+	}
+	if !t.Inside {
+		n.Capabilities = append(n.Capabilities, tool.OutsideProject)
+	}
+	return n
+}
+
+// pathNeed is the need of a tool that touches one path.
+func pathNeed(env *tool.Env, given string, write bool) (tool.Need, error) {
+	t, err := locate(env, given, write)
+	if err != nil {
+		return tool.Need{}, err
+	}
+	return t.need(), nil
+}
+
+// failure makes a file error one that the model can act on. What it does not
+// know stays as it is.
+func failure(err error, shown string) error {
+	kind := event.ToolExecError
+	var link *workspace.LinkError
+	switch {
+	case errors.As(err, new(*tool.Error)):
+		return err
+	case errors.Is(err, fs.ErrNotExist):
+		kind = event.ToolNotFound
+	case errors.Is(err, fs.ErrPermission), errors.As(err, &link):
+		kind = event.ToolPermissionDenied
+	case errors.Is(err, workspace.ErrIsDir), errors.Is(err, workspace.ErrNotDir),
+		errors.Is(err, workspace.ErrNotRegular), errors.Is(err, fs.ErrInvalid):
+		kind = event.ToolInvalidInput
+	}
+	reason := err
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		reason = at.Err
+	}
+	if errors.Is(err, fs.ErrInvalid) {
+		reason = errors.New("is no valid path")
+	}
+	return tool.Errorf(kind, "%s: %v.", shown, reason)
+}
+
+// neighbours is how many names an error about a missing file lists.
+const neighbours = 20
+
+// missing says what there is instead of a file that is not there.
+func missing(env *tool.Env, t target) error {
+	if t.Dangling {
+		return tool.Errorf(event.ToolNotFound, "%s is a link to %s, which does not exist.", t.Given, t.shown)
+	}
+	folder := filepath.Dir(t.Path.Path)
+	entries, err := workspace.ReadDir(env.Workspace, folder)
+	shown := LogPath(env.Workspace.Cwd(), folder)
+	if err != nil {
+		return tool.Errorf(event.ToolNotFound, "%s does not exist, nor does its folder %s. Look with glob.", t.shown, shown)
+	}
+	var names []string
+	for _, e := range entries {
+		if len(names) == neighbours {
+			names = append(names, fmt.Sprintf("and %d more", len(entries)-neighbours))
+			break
+		}
+		names = append(names, e.Name())
+	}
+	return tool.Errorf(event.ToolNotFound, "%s does not exist. Its folder %s has: %s.", t.shown, shown, strings.Join(names, ", "))
+}
+
+// number makes a count readable: "1 line", "3 lines".
+func number(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	if strings.HasSuffix(noun, "ch") {
+		noun += "e"
+	}
+	if base, ok := strings.CutSuffix(noun, "y"); ok {
+		noun = base + "ie"
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,161 @@
+package builtin
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/khaelor/khaelor/internal/event"
+	"github.com/khaelor/khaelor/internal/process"
+	"github.com/khaelor/khaelor/internal/tool"
+	"github.com/khaelor/khaelor/internal/workspace"
+)
+
+//go:embed process.md
+var processDoc string
+
+type processInput struct {
+	Action  string `json:"action"`
+	ID      string `json:"id"`
+	Command string `json:"command"`
+	Input   string `json:"input"`
+	Offset  *int64 `json:"offset"`
+}
+
+func processTool() tool.Tool {
+	return tool.Define(tool.Spec[processInput]{
+		Name: "process", Doc: processDoc, Kind: event.UIProcess,
+		Schema: `{"type":"object","properties":{"action":{"enum":["start","list","read","write","stop"]},"id":{"type":"string"},"command":{"type":"string"},"input":{"type":"string"},"offset":{"type":"integer"}},"required":["action"]}`,
+		Needs:  processNeed,
+		Run:    runProcess,
+	})
+}
+
+// processNeed asks about input as about a command: to a shell it is one.
+func processNeed(env *tool.Env, in processInput) (tool.Need, error) {
+	switch in.Action {
+	case "start":
+		return commandNeed(env, in.Command, "")
+	case "write":
+		return tool.Need{Capabilities: []string{tool.ProcessExecute}, Command: in.Input, Cwd: env.Workspace.Cwd()}, nil
+	}
+	return tool.Need{}, nil
+}
+
+func runProcess(ctx context.Context, env *tool.Env, in processInput) (tool.Result, error) {
+	switch in.Action {
+	case "start":
+		return startProcess(env, in)
+	case "list":
+		return listProcesses(env), nil
+	case "read":
+		return readProcess(env, in)
+	case "write":
+		return writeProcess(ctx, env, in)
+	case "stop":
+		info, err := env.Processes.Stop(in.ID)
+		if err != nil {
+			return tool.Result{}, processFailure(env, err)
+		}
+		return about(in, in.ID+" "+condition(info)), nil
+	}
+	return tool.Result{}, tool.Errorf(event.ToolInvalidInput, "action is start, list, read, write or stop, not %q.", in.Action)
+}
+
+// about is a result with its summary.
+func about(in processInput, text string) tool.Result {
+	subject := in.ID
+	if in.Action == "start" {
+		subject = firstLine(in.Command)
+	}
+	summary := strings.TrimSpace("Process " + in.Action + " " + subject)
+	return tool.Result{Text: text, UI: event.ToolUI{Kind: event.UIProcess, Summary: summary}}
+}
+
+func startProcess(env *tool.Env, in processInput) (tool.Result, error) {
+	if _, err := commandNeed(env, in.Command, ""); err != nil {
+		return tool.Result{}, err
+	}
+	info, err := env.Processes.Start(workspace.Command{Line: in.Command}, "", env.ToolUseID)
+	if err != nil {
+		return tool.Result{}, startFailure(err, env.Workspace.Cwd())
+	}
+	return about(in, fmt.Sprintf("started %s (pid %d)", info.ID, info.PID)), nil
+}
+
+func listProcesses(env *tool.Env) tool.Result {
+	in := processInput{Action: "list"}
+	infos := env.Processes.List()
+	if len(infos) == 0 {
+		return about(in, "no processes")
+	}
+	var b strings.Builder
+	for _, info := range infos {
+		fmt.Fprintf(&b, "%s %s, %d bytes printed: %s\n", info.ID, condition(info), info.Output, firstLine(info.Command))
+	}
+	return about(in, b.String())
+}
+
+// condition says whether a process runs, and how it ended.
+func condition(info process.Info) string {
+	switch e := info.Exited; {
+	case e == nil:
+		return "running"
+	case e.Cause == event.StoppedByTool:
+		return "stopped"
+	case e.ExitCode == nil:
+		return "killed by a signal"
+	default:
+		return fmt.Sprintf("exited with code %d", *e.ExitCode)
+	}
+}
+
+func readProcess(env *tool.Env, in processInput) (tool.Result, error) {
+	from := int64(process.Next)
+	if in.Offset != nil {
+		from = *in.Offset
+		if from < 0 {
+			return tool.Result{}, tool.Errorf(event.ToolInvalidInput, "offset counts bytes from 0; leave it out for what is new.")
+		}
+	}
+	chunk, err := env.Processes.Read(in.ID, from, 0)
+	if err != nil {
+		return tool.Result{}, processFailure(env, err)
+	}
+	text, spill := budgeted(env, plain(chunk.Data), int64(len(chunk.Data)))
+	if chunk.Dropped > 0 {
+		text = fmt.Sprintf("[%d bytes before this are no longer kept]\n", chunk.Dropped) + text
+	}
+	if len(chunk.Data) == 0 {
+		text = "(nothing new)"
+	}
+	result := about(in, annotate(text, []string{fmt.Sprintf("%s %s; next offset %d", chunk.ID, condition(chunk.Info), chunk.End())}))
+	result.Spill = spill
+	return result, nil
+}
+
+func writeProcess(ctx context.Context, env *tool.Env, in processInput) (tool.Result, error) {
+	if in.Input == "" {
+		return tool.Result{}, tool.Errorf(event.ToolInvalidInput, "input is missing. A line ends with \\n.")
+	}
+	if err := env.Processes.Write(ctx, in.ID, in.Input); err != nil {
+		return tool.Result{}, processFailure(env, err)
+	}
+	return about(in, fmt.Sprintf("wrote %d bytes to %s", len(in.Input), in.ID)), nil
+}
+
+func processFailure(env *tool.Env, err error) error {
+	if !errors.Is(err, process.ErrUnknown) {
+		return tool.Errorf(event.ToolExecError, "%v.", err)
+	}
+	var ids []string
+	for _, info := range env.Processes.List() {
+		ids = append(ids, info.ID)
+	}
+	if len(ids) == 0 {
+		return tool.Errorf(event.ToolNotFound, "%v: there are no processes.", err)
+	}
+	return tool.Errorf(event.ToolNotFound, "%v. There are: %s.", err, strings.Join(ids, ", "))
+}
