@@ -59,9 +59,13 @@ func TestTheHistoryIsWhatTheModelSees(t *testing.T) {
 		{
 			name: "what is said while calls are open comes after their results",
 			facts: []event.Fact{
-				event.SteeringQueued{Text: "faster"}, said("go"), started("r1"), called("r1", "a", "read", `{}`), answered("r1", event.StopToolUse),
-				event.SteeringInjected{QueuedEventID: "e1"}, event.ContextNoted{Text: "it is Monday"},
-				event.ShellRun{Command: "ls", ExitCode: 2, Output: "a.go"}, completed("a"), event.ContextNoted{Text: " "},
+				event.SteeringQueued{Text: "faster"},
+				said("go"), started("r1"), called("r1", "a", "read", `{}`), answered("r1", event.StopToolUse),
+				event.SteeringInjected{QueuedEventID: "e1"},
+				event.ContextNoted{Text: "it is Monday"},
+				event.ShellRun{Command: "ls", ExitCode: 2, Output: "a.go"},
+				completed("a"),
+				event.ContextNoted{Text: " "},
 			},
 			want: []string{
 				"user says go", "assistant calls a read{}", "user answers a result of a", "user says faster", "user says it is Monday",
@@ -71,8 +75,11 @@ func TestTheHistoryIsWhatTheModelSees(t *testing.T) {
 		{
 			name: "what the user does while an answer arrives does not part it",
 			facts: []event.Fact{
-				said("go"), started("r1"), thought("r1", "hm"), event.ShellRun{Command: "ls", Output: "a"}, called("r1", "a", "read", `{}`),
-				event.ChecksCompleted{ModelText: "checks passed"}, answered("r1", event.StopToolUse), completed("a"),
+				said("go"), started("r1"), thought("r1", "hm"),
+				event.ShellRun{Command: "ls", Output: "a"},
+				called("r1", "a", "read", `{}`),
+				event.ChecksCompleted{ModelText: "checks passed"},
+				answered("r1", event.StopToolUse), completed("a"),
 			},
 			want: []string{
 				"user says go", "assistant thinks hm sig", "assistant calls a read{}", "user answers a result of a",
@@ -82,7 +89,8 @@ func TestTheHistoryIsWhatTheModelSees(t *testing.T) {
 		{
 			name: "what the user did during an attempt survives its failure",
 			facts: []event.Fact{
-				said("go"), started("r1"), text("r1", "well"), event.ShellRun{Command: "ls", Output: "a"},
+				said("go"), started("r1"), text("r1", "well"),
+				event.ShellRun{Command: "ls", Output: "a"},
 				attemptFailed("r1", event.ErrorRetryable), started("r2"), text("r2", "done"), answered("r2", event.StopEndTurn),
 			},
 			want: []string{"user says go", "user says The user ran `ls`; exit code 0. Output:\na", "assistant says done"},
@@ -93,6 +101,36 @@ func TestTheHistoryIsWhatTheModelSees(t *testing.T) {
 				said("go"), started("r1"), text("r1", "well"), event.SessionResumed{}, event.ShellRun{Command: "ls", Output: "a"}, said("on"),
 			},
 			want: []string{"user says go", "assistant says well", "user says The user ran `ls`; exit code 0. Output:\na", "user says on"},
+		},
+		{
+			name: "so does a note that came in its midst",
+			facts: []event.Fact{
+				said("go"), started("r1"), text("r1", "well"),
+				event.ContextNoted{Text: "it is Monday"},
+				text("r1", "then"), attemptFailed("r1", event.ErrorRetryable),
+			},
+			want: []string{"user says go", "user says it is Monday"},
+		},
+		{
+			name: "what the user did during an answer stands there as soon as it has ended",
+			facts: []event.Fact{
+				said("go"), started("r1"), event.ShellRun{Command: "ls", Output: "a"}, text("r1", "well"), answered("r1", event.StopEndTurn),
+			},
+			want: []string{"user says go", "assistant says well", "user says The user ran `ls`; exit code 0. Output:\na"},
+		},
+		{
+			name: "and as soon as the session was resumed",
+			facts: []event.Fact{
+				said("go"), started("r1"), text("r1", "well"), event.ShellRun{Command: "ls", Output: "a"}, event.SessionResumed{},
+			},
+			want: []string{"user says go", "assistant says well", "user says The user ran `ls`; exit code 0. Output:\na"},
+		},
+		{
+			name: "and before another answer begins",
+			facts: []event.Fact{
+				said("go"), started("r1"), event.ShellRun{Command: "ls", Output: "a"}, started("r2"), text("r2", "done"),
+			},
+			want: []string{"user says go", "user says The user ran `ls`; exit code 0. Output:\na", "assistant says done"},
 		},
 		{
 			name: "a failed attempt leaves nothing, nor do its calls' results",
@@ -106,7 +144,9 @@ func TestTheHistoryIsWhatTheModelSees(t *testing.T) {
 			name: "a failed attempt leaves nothing even when the model was changed meanwhile",
 			facts: []event.Fact{
 				said("go"), started("r1"), thought("r1", "hm"), text("r1", "a"), answered("r1", event.StopPauseTurn),
-				started("r2"), thought("r2", "hm"), text("r2", "b"), event.ModelChanged{From: "m", To: "n"}, text("r2", "c"),
+				started("r2"), thought("r2", "hm"), text("r2", "b"),
+				event.ModelChanged{From: "m", To: "n"},
+				text("r2", "c"),
 				attemptFailed("r2", event.ErrorRetryable),
 			},
 			want: []string{"user says go", "assistant says a"},
@@ -114,7 +154,8 @@ func TestTheHistoryIsWhatTheModelSees(t *testing.T) {
 		{
 			name: "an interrupted attempt keeps what had settled",
 			facts: []event.Fact{
-				said("go"), started("r1"), text("r1", "well"), called("r1", "a", "read", `{}`), event.Interrupted{Scope: event.ScopeTurn},
+				said("go"), started("r1"), text("r1", "well"), called("r1", "a", "read", `{}`),
+				event.Interrupted{Scope: event.ScopeTurn},
 				cancelled("a"), attemptFailed("r1", event.ErrorCancelled), said("wait"),
 			},
 			want: []string{
@@ -124,7 +165,9 @@ func TestTheHistoryIsWhatTheModelSees(t *testing.T) {
 		{
 			name: "calls for other purposes leave nothing",
 			facts: []event.Fact{
-				said("go"), event.ModelRequestStarted{RequestID: "r1", Purpose: event.PurposeCompaction}, text("r1", "summary"),
+				said("go"),
+				event.ModelRequestStarted{RequestID: "r1", Purpose: event.PurposeCompaction},
+				text("r1", "summary"),
 				called("r1", "a", "read", `{}`), answered("r1", event.StopEndTurn), completed("a"), text("", "nobody"),
 			},
 			want: []string{"user says go"},
@@ -132,9 +175,13 @@ func TestTheHistoryIsWhatTheModelSees(t *testing.T) {
 		{
 			name: "a queued message enters when the engine takes it, with its files, and not when the user takes it back",
 			facts: []event.Fact{
-				event.MessageQueued{Text: "next", Mentions: []event.Mention{{Path: "a", Content: &content}}}, event.MessageQueued{Text: "never"},
-				event.SteeringQueued{Text: "withdrawn"}, event.SteeringWithdrawn{QueuedEventID: "e3"}, event.SteeringInjected{QueuedEventID: "e3"},
-				event.MessageDequeued{QueuedEventID: "e2", By: event.TakenByUser}, event.MessageDequeued{QueuedEventID: "e1", By: event.TakenByEngine},
+				event.MessageQueued{Text: "next", Mentions: []event.Mention{{Path: "a", Content: &content}}},
+				event.MessageQueued{Text: "never"},
+				event.SteeringQueued{Text: "withdrawn"},
+				event.SteeringWithdrawn{QueuedEventID: "e3"},
+				event.SteeringInjected{QueuedEventID: "e3"},
+				event.MessageDequeued{QueuedEventID: "e2", By: event.TakenByUser},
+				event.MessageDequeued{QueuedEventID: "e1", By: event.TakenByEngine},
 				event.MessageDequeued{QueuedEventID: "e1", By: event.TakenByEngine},
 			},
 			want: []string{"user says next", "user says <file path=\"a\">\npackage a\n</file>"},
@@ -150,7 +197,8 @@ func TestTheHistoryIsWhatTheModelSees(t *testing.T) {
 			name: "pruning blanks the named results and nothing else",
 			facts: []event.Fact{
 				said("go"), started("r1"), called("r1", "a", "read", `{}`), called("r1", "b", "read", `{}`), answered("r1", event.StopToolUse),
-				event.ToolCompleted{ToolUseID: "a", ModelText: "long", Media: []event.Media{{SHA256: "aa"}}}, completed("b"),
+				event.ToolCompleted{ToolUseID: "a", ModelText: "long", Media: []event.Media{{SHA256: "aa"}}},
+				completed("b"),
 				event.ContextPruned{ToolUseIDs: []string{"a"}, Placeholder: "[pruned]"},
 			},
 			want: []string{
@@ -168,8 +216,10 @@ func TestTheHistoryIsWhatTheModelSees(t *testing.T) {
 		{
 			name: "a later checkpoint takes in the earlier one, and may take in everything",
 			facts: []event.Fact{
-				said("one"), said("two"), event.ContextCompacted{CheckpointYAML: "a", Cut: event.Cut{FromSeq: 1, ToSeq: 1}},
-				said("three"), event.ContextCompacted{CheckpointYAML: "b", Cut: event.Cut{FromSeq: 1, ToSeq: 4}},
+				said("one"), said("two"),
+				event.ContextCompacted{CheckpointYAML: "a", Cut: event.Cut{FromSeq: 1, ToSeq: 1}},
+				said("three"),
+				event.ContextCompacted{CheckpointYAML: "b", Cut: event.Cut{FromSeq: 1, ToSeq: 4}},
 			},
 			want: []string{"user says " + checkpointOf("b")},
 		},
@@ -177,7 +227,9 @@ func TestTheHistoryIsWhatTheModelSees(t *testing.T) {
 			name: "another model does not get the thinking of the one before",
 			facts: []event.Fact{
 				said("go"), started("r1"), thought("r1", "hm"), opaque("r1", "redacted_thinking"), opaque("r1", "server_tool_use"), text("r1", "a"),
-				answered("r1", event.StopEndTurn), event.ModelChanged{From: "m", To: "n"}, said("on"), started("r2"), thought("r2", "ha"),
+				answered("r1", event.StopEndTurn),
+				event.ModelChanged{From: "m", To: "n"},
+				said("on"), started("r2"), thought("r2", "ha"),
 			},
 			want: []string{
 				"user says go", `assistant sends {"type":"server_tool_use"}`, "assistant says a", "user says on", "assistant thinks ha sig",
