@@ -4,13 +4,13 @@
 // only when it is wholly such a check: one simple command of the table, or
 // commands joined by && of which one is, because then exit code 0 proves that
 // every part passed. A pipe, a semicolon, an || or anything the shell expands
-// can hide a failure, and counts for nothing.
+// can hide a failure, and counts for nothing; nor does a check behind which
+// the same line may still change something.
 //
 // Start reading at IsCheck; the table is in checks.go.
 package verify
 
 import (
-	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -24,7 +24,10 @@ func IsCheck(command string) bool {
 		return false
 	}
 	parts, ok := conjunction(file.Stmts[0])
-	return ok && slices.ContainsFunc(parts, inTable)
+	for ok && len(parts) > 0 && changesNothing(parts[len(parts)-1]) {
+		parts = parts[:len(parts)-1]
+	}
+	return ok && len(parts) > 0 && inTable(parts[len(parts)-1])
 }
 
 // conjunction is the words of the simple commands that && joins.

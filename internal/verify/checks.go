@@ -29,3 +29,14 @@ func inTable(words []string) bool {
 		return len(words) >= len(check) && slices.Equal(words[:len(check)], check)
 	}) && !slices.ContainsFunc(words, func(w string) bool { return slices.Contains(helpful, w) })
 }
+
+// idle are commands that may follow a check: they leave files as they are.
+var idle = [][]string{
+	{"echo"}, {"printf"}, {"true"}, {":"}, {"cd"}, {"pwd"}, {"date"}, {"ls"}, {"git", "status"}, {"git", "diff"}, {"git", "log"},
+}
+
+func changesNothing(words []string) bool {
+	return slices.ContainsFunc(idle, func(first []string) bool {
+		return len(words) >= len(first) && slices.Equal(words[:len(first)], first)
+	})
+}
