@@ -81,12 +81,12 @@ func DeriveNext(s fold.State, l Limits, g Gate) Action {
 		return Interrupted{}
 	case !s.Task.Open:
 		return Idle{}
+	case failedForGood(s): // a queued word opens a task of its own afterwards
+		return Fail{Reason: event.FailedModel, Detail: s.Request.Failure.Message}
 	case len(s.Steering) > 0:
 		return InjectSteering{Queued: s.Steering[0], Seam: seam(s)}
-	case overflowed(s), crowded(s, l):
+	case overflowed(s, l), crowded(s, l):
 		return compact(s, l)
-	case failedForGood(s):
-		return Fail{Reason: event.FailedModel, Detail: s.Request.Failure.Message}
 	case s.Request.Phase == fold.Answered && !s.Request.Superseded:
 		return afterAnswer(s, l, g)
 	}
@@ -102,13 +102,17 @@ func seam(s fold.State) event.Seam {
 	return event.PreModelCall
 }
 
-// overflowed says that the newest request, or its answer, did not fit.
-func overflowed(s fold.State) bool {
+// overflowed says that the newest request, or its answer, did not fit. In a
+// new task that cannot compact it is tried again: the model may be another.
+func overflowed(s fold.State, l Limits) bool {
+	if s.CompactedSinceCall || !l.CanCompact && s.Task.Overflows == 0 {
+		return false
+	}
 	switch s.Request.Phase {
 	case fold.Failed:
-		return s.Request.Failure.Kind == event.ErrorContextOverflow && !s.CompactedSinceCall
+		return s.Request.Failure.Kind == event.ErrorContextOverflow
 	case fold.Answered:
-		return s.Request.Stop == event.StopContextWindow && !s.CompactedSinceCall
+		return s.Request.Stop == event.StopContextWindow
 	}
 	return false
 }
@@ -127,7 +131,7 @@ func compact(s fold.State, l Limits) Action {
 		return Fail{Reason: event.FailedModel, Detail: "the request is still too long after compaction" + said(s) +
 			"; the fixed part (instructions, tools) or the last message alone fills the window: shorten it"}
 	}
-	if overflowed(s) {
+	if overflowed(s, l) {
 		return Compact{Trigger: event.TriggerOverflow}
 	}
 	return Compact{Trigger: event.TriggerBudget}
@@ -163,7 +167,7 @@ func afterAnswer(s fold.State, l Limits, g Gate) Action {
 		if s.Request.Calls > 0 {
 			return another(s, l)
 		}
-	case event.StopPauseTurn:
+	case event.StopPauseTurn, event.StopContextWindow: // the latter was compacted by now
 		return another(s, l)
 	}
 	return finish(s, l, g)

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/khaelor/khaelor/internal/event"
@@ -47,10 +48,19 @@ func (g Gate) unverified(since int64) bool {
 	return g.changedCode(since) && g.problem(since) != ""
 }
 
+// Exit codes of a shell that could not run the program (POSIX, Shell Command
+// Language, 2.8.2): such a check says nothing about the project.
+const (
+	notExecutable = 126
+	notFound      = 127
+)
+
 func (g Gate) problem(since int64) string {
 	newest := map[string]int{}
 	for _, run := range g.checks(since) {
-		newest[run.Command] = run.ExitCode
+		if run.ExitCode != notExecutable && run.ExitCode != notFound {
+			newest[run.Command] = run.ExitCode
+		}
 	}
 	for _, run := range g.checks(since) {
 		if newest[run.Command] != 0 {
@@ -98,10 +108,14 @@ func lastLine(output string) string {
 // documentation says that no check could tell whether a change of the file is
 // right.
 func documentation(name string) bool {
-	switch strings.ToLower(path.Ext(name)) {
-	case ".md", ".markdown", ".txt", ".rst", ".adoc", ".org":
+	base, ext := strings.ToLower(path.Base(name)), strings.ToLower(path.Ext(name))
+	switch ext {
+	case ".md", ".markdown", ".rst", ".adoc", ".org":
 		return true
+	case ".txt": // but not what tools are told in a text file
+		return base != "cmakelists.txt" && !strings.HasPrefix(base, "requirements") && !strings.HasPrefix(base, "constraints")
+	case "":
+		return strings.HasPrefix(base, "license") || slices.Contains([]string{"copying", "changelog", "authors", "notice", "readme"}, base)
 	}
-	base := strings.ToUpper(path.Base(name))
-	return strings.HasPrefix(base, "LICENSE") || strings.HasPrefix(base, "CHANGELOG") || base == "AUTHORS" || base == "NOTICE"
+	return false
 }

@@ -77,6 +77,10 @@ func (k *Kernel) limits() Limits {
 func (k *Kernel) Run(ctx context.Context) error {
 	for {
 		s := k.Log.Fold()
+		// What is open is always closed; nothing new is begun after the end of ctx.
+		if ctx.Err() != nil && len(s.State.Calls) == 0 {
+			return context.Cause(ctx)
+		}
 		var err error
 		switch a := DeriveNext(s.State, k.limits(), Gate{Changes: s.Changes, Runs: s.Runs, IsCheck: k.IsCheck}).(type) {
 		case ExecuteTools:
@@ -102,10 +106,6 @@ func (k *Kernel) Run(ctx context.Context) error {
 		}
 		if err != nil {
 			return err
-		}
-		// What is open is always closed; nothing new is begun after the end of ctx.
-		if ctx.Err() != nil && len(k.Log.Fold().State.Calls) == 0 {
-			return context.Cause(ctx)
 		}
 	}
 }

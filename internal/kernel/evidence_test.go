@@ -1,0 +1,92 @@
+package kernel
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/khaelor/khaelor/internal/event"
+	"github.com/khaelor/khaelor/internal/verify"
+)
+
+const (
+	noCheck   = "code was changed and no check of the project ran after the last change"
+	failedOne = "the check `go test ./...` failed after the last change"
+)
+
+func TestEvidenceIsAPassedCheckAfterTheLastChange(t *testing.T) {
+	edit, pass, fail := edits("e", "a.go"), runs("p", "go test ./...", 0), runs("f", "go test ./...", 1)
+	for _, row := range []struct {
+		name   string
+		facts  []event.Fact
+		issue  string // "" is verified
+		checks int
+	}{
+		{"nothing changed", then(hello, fail), "", 1},
+		{"changed and not checked", then(hello, edit), noCheck, 0},
+		{"changed, then checked", then(hello, edit, pass), "", 1},
+		{"checked, then changed", then(hello, pass, edit), noCheck, 0},
+		{"the check failed", then(hello, edit, fail), failedOne, 1},
+		{"it failed, then passed", then(hello, edit, fail, pass), "", 2},
+		{"it passed, then failed", then(hello, edit, pass, fail), failedOne, 2},
+		{"it failed, and another one passed", then(hello, edit, fail, runs("o", "go vet ./...", 0)), failedOne, 2},
+		{"fixed after the failure and not checked again", then(hello, fail, edit), noCheck, 0},
+		{"the failure was masked by a pipe", then(hello, edit, runs("m", "go test ./... | tail -5", 0)), noCheck, 0},
+		{"the failure was masked by ||", then(hello, edit, runs("m", "go test ./... || true", 0)), noCheck, 0},
+		{"the failure was masked by what followed", then(hello, edit, runs("m", "go test ./...; echo ok", 0)), noCheck, 0},
+		{"a list of && shows every failure", then(hello, edit, runs("m", "go vet ./... && go test ./... && echo ok", 0)), "", 1},
+		{"a list of && that changed something afterwards", then(hello, edit, runs("m", "go test ./... && gofmt -w .", 0)), noCheck, 0},
+		{"only what the check printed is no check", then(hello, edit, runs("m", "echo PASS", 0)), noCheck, 0},
+		{"a program that is not there checks nothing", then(hello, edit, runs("m", "pytest", 127)), noCheck, 1},
+		{"nor does it fail what another check shows", then(hello, edit, runs("m", "pytest", 127), pass), "", 2},
+		{"documentation needs no check", then(hello, edits("1", "README.md"), edits("2", "docs/notes.TXT"), edits("3", "LICENSE-MIT"), edits("4", "CHANGELOG")), "", 0},
+		{"documentation changed after the check", then(hello, edit, pass, edits("1", "README.md")), "", 1},
+		{"code that is named like documentation", then(hello, edits("1", "changelog.go")), noCheck, 0},
+		{"a text file that a build reads", then(hello, edits("1", "CMakeLists.txt")), noCheck, 0},
+		{"a text file that an installer reads", then(hello, edits("1", "requirements-dev.txt")), noCheck, 0},
+		{"a change by a command", then(hello, pass, event.FileModified{Path: "a.go", Operation: event.FileExecuted}), noCheck, 0},
+		{"a check of an earlier task", then(hello, edit, pass, event.TaskCompleted{}, says("more"), edits("1", "b.go")), noCheck, 0},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			e := Evidence(logOf(row.facts...).folded, verify.IsCheck)
+			if got := strings.Join(e.UnresolvedIssues, "\n"); got != row.issue {
+				t.Errorf("unresolved %q, want %q", got, row.issue)
+			}
+			if len(e.Checks) != row.checks {
+				t.Errorf("checks %+v, want %d", e.Checks, row.checks)
+			}
+		})
+	}
+}
+
+func TestEvidenceNamesWhatTheTaskChangedAndWhatItsChecksSaid(t *testing.T) {
+	code := 0
+	facts := then(says("fix it"), edits("1", "b.go"), edits("2", "a.go"), edits("3", "b.go"), started("4"),
+		calls("4", "t4", "bash", `{"command":"go test ./..."}`), answered("4", event.StopToolUse),
+		event.ToolCompleted{ToolUseID: "t4", ModelText: "--- \nok  example 0.1s\n[took 0.2s]\n", DurationMS: 7, UI: event.ToolUI{ExitCode: &code}})
+	e := Evidence(logOf(facts...).folded, verify.IsCheck)
+	if e.Objective != "fix it" || !slices.Equal(e.ChangedFiles, []string{"b.go", "a.go"}) {
+		t.Errorf("evidence %+v", e)
+	}
+	want := event.CheckResult{Command: "go test ./...", Summary: "ok  example 0.1s", DurationMS: 7}
+	if len(e.Checks) != 1 || e.Checks[0] != want {
+		t.Errorf("checks %+v, want %+v", e.Checks, want)
+	}
+}
+
+func TestASummaryIsTheLastLineThatSaysSomething(t *testing.T) {
+	long := strings.Repeat("ü", 200)
+	for output, want := range map[string]string{
+		"":                           "",
+		"one":                        "one",
+		"one\ntwo\n\n":               "two",
+		"one\n[note]\n[another]":     "one",
+		"[only a note]":              "[only a note]",
+		long:                         strings.Repeat("ü", 120) + "…",
+		"first\r\nsecond\r\n[x]\r\n": "second",
+	} {
+		if got := lastLine(output); got != want {
+			t.Errorf("lastLine(%q) = %q, want %q", output, got, want)
+		}
+	}
+}
