@@ -79,6 +79,7 @@ var planted = []struct {
 			"internal/workspace/a.go": "package workspace\nimport \"os\"\nvar _ = os.Open",
 			"internal/tool/a.go":      "package tool\nimport \"os/exec\"\nvar _ = exec.Command",
 			"internal/process/a.go":   "package process\nimport _ \"golang.org/x/sys/unix\"",
+			"internal/engine/a.go":    "package engine\nimport \"os\"\nvar _ os.Signal = os.Interrupt",
 		},
 		want: []string{
 			"internal/process/a.go:3 files, processes, environment",
