@@ -1,7 +1,6 @@
 package anthropic
 
 import (
-	"context"
 	"errors"
 	"net"
 	"net/http"
@@ -9,11 +8,11 @@ import (
 )
 
 // idleLimit is how long an unused connection is trusted. A new one costs a
-// handshake; a dead one costs the stall limit.
+// handshake; one that died unnoticed costs the stall limit.
 const idleLimit = 10 * time.Second
 
-// deadLimit is how long a peer may leave sent bytes unacknowledged.
-const deadLimit = 8 * time.Second
+// dialLimit bounds each step of making a connection.
+const dialLimit = 8 * time.Second
 
 // errRedirect refuses to follow a redirect that leaves the host, because the
 // key would go along.
@@ -39,22 +38,15 @@ func newTransport() *http.Transport {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	dialer := &net.Dialer{
-		Timeout: deadLimit,
+		Timeout: dialLimit,
 		// Finds an idle connection that died without a word in under 10 s.
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 2 * time.Second, Count: 2},
-	}
-	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := dialer.DialContext(ctx, network, address)
-		if tcp, ok := conn.(*net.TCPConn); ok && err == nil {
-			limitUnacknowledged(tcp)
-		}
-		return conn, err
 	}
 	return &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,
 		Protocols:           protocols,
-		DialContext:         dial,
-		TLSHandshakeTimeout: deadLimit,
+		DialContext:         dialer.DialContext,
+		TLSHandshakeTimeout: dialLimit,
 		IdleConnTimeout:     idleLimit,
 		MaxIdleConnsPerHost: 4,
 		DisableCompression:  true,
