@@ -15,6 +15,7 @@ type managed struct {
 	id, name, toolUseID string
 	proc                *workspace.Proc
 	hooks               Hooks
+	fresh               bool          // nobody has seen its output yet
 	done                chan struct{} // closed when the exit was announced
 
 	mu     sync.Mutex
@@ -28,23 +29,37 @@ type managed struct {
 
 // inherit takes the output over at the moment of the adoption.
 func (p *managed) inherit(stdout, stderr workspace.Capture) workspace.OutputFunc {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, c := range []workspace.Capture{stdout, stderr} {
-		p.output.Append(c.Head)
-		if c.Omitted() > 0 {
-			p.output.Skip(c.Omitted())
-		}
-		p.output.Append(c.Tail)
-	}
 	p.cut = map[workspace.Stream][]byte{}
+	p.inheritOne(workspace.Stdout, stdout)
+	p.inheritOne(workspace.Stderr, stderr)
 	return p.take
 }
 
+func (p *managed) inheritOne(stream workspace.Stream, c workspace.Capture) {
+	p.keep(c.Head)
+	if n := c.Omitted(); n > 0 {
+		p.mu.Lock()
+		p.output.Skip(n)
+		p.mu.Unlock()
+	}
+	p.keep(c.Tail)
+	if p.fresh && c.Total > 0 {
+		p.announce(stream, c.Bytes())
+	}
+}
+
 func (p *managed) take(stream workspace.Stream, chunk []byte) {
+	p.keep(chunk)
+	p.announce(stream, chunk)
+}
+
+func (p *managed) keep(chunk []byte) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.output.Append(chunk)
-	p.mu.Unlock()
+}
+
+func (p *managed) announce(stream workspace.Stream, chunk []byte) {
 	if p.hooks.Output == nil {
 		return
 	}

@@ -39,9 +39,9 @@ type Hooks struct {
 	// Started is called by Start and Adopt, before the process can be seen to
 	// exit or print: whoever records it gets the two in order.
 	Started func(event.ProcessStarted)
-	// Output sees output as it comes, valid UTF-8, no character cut. It runs
-	// while the process waits to print more, so it must be quick, and must not
-	// call the Manager.
+	// Output sees output as it comes, valid UTF-8, no character cut; of an
+	// adopted process, what comes after the adoption. It runs while the process
+	// waits to print more, so it must be quick, and must not call the Manager.
 	Output func(event.ProcessOutput)
 	// Exited is called once for each process, from a goroutine of the Manager's,
 	// before Stop or StopAll return.
@@ -89,15 +89,19 @@ func (m *Manager) Start(cmd workspace.Command, name, toolUseID string) (Info, er
 	if err != nil {
 		return Info{}, err
 	}
-	return m.Adopt(proc, name, toolUseID)
+	return m.keep(proc, name, toolUseID, true)
 }
 
 // Adopt takes over a process that was started elsewhere, with the output it had
 // so far: a command that goes to the background. Its OnOutput is not called
 // again, and ending it is the Manager's from now on, also when Adopt fails.
 func (m *Manager) Adopt(proc *workspace.Proc, name, toolUseID string) (Info, error) {
+	return m.keep(proc, name, toolUseID, false)
+}
+
+func (m *Manager) keep(proc *workspace.Proc, name, toolUseID string, fresh bool) (Info, error) {
 	p := &managed{
-		proc: proc, name: name, toolUseID: toolUseID, hooks: m.hooks,
+		proc: proc, name: name, toolUseID: toolUseID, hooks: m.hooks, fresh: fresh,
 		output: workspace.Rolling{Limit: BufferSize}, done: make(chan struct{}),
 	}
 	if !m.enter(p) {
