@@ -210,9 +210,16 @@ func TestWhoIgnoresSIGTERMIsKilled(t *testing.T) {
 
 func TestWhoEndsOnSIGTERMMayTidyUp(t *testing.T) {
 	ws := open(t, t.TempDir())
-	r := run(t, ws, workspace.Command{Line: "trap 'echo tidy; exit 7' TERM; while true; do sleep 0.05; done", Timeout: 100 * time.Millisecond})
-	if r.ExitCode != 7 || !strings.HasSuffix(r.Output.String(), "tidy\n") || !r.TimedOut {
-		t.Errorf("%+v %q", r, r.Output.String())
+	ready := make(chan struct{}, 10)
+	p := start(t, ws, workspace.Command{
+		Line:     "trap 'echo tidy; exit 7' TERM; echo ready; while true; do sleep 0.05; done",
+		OnOutput: func(workspace.Stream, []byte) { ready <- struct{}{} },
+	})
+	<-ready
+	p.Kill()
+	r, err := p.Wait(context.Background())
+	if err != nil || r.ExitCode != 7 || !strings.HasSuffix(r.Output.String(), "tidy\n") || !r.Stopped || r.TimedOut {
+		t.Errorf("%+v %q, %v", r, r.Output.String(), err)
 	}
 }
 
