@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
@@ -35,15 +37,21 @@ func detect(head []byte) (c charset, ok bool) {
 	}
 	n := census(head)
 	switch {
-	case n.nul > 0, n.control*10 > len(head), n.invalid*3 > len(head):
+	case n.nul > 0, n.control*10 > len(head)+64, n.invalid*3 > len(head): // a few controls make no binary file
 		return charset{}, false
 	case n.invalid == 0:
 		return charset{}, true
 	case n.multibyte > n.invalid: // UTF-8 with some damage
 		return charset{name: "UTF-8 with invalid bytes"}, true
 	}
+	if slices.ContainsFunc(head, undefined) {
+		return charset{name: "ISO-8859-1", codec: charmap.ISO8859_1}, true
+	}
 	return charset{name: "Windows-1252", codec: charmap.Windows1252}, true
 }
+
+// undefined are the bytes that are no character in Windows-1252.
+func undefined(b byte) bool { return strings.IndexByte("\x81\x8d\x8f\x90\x9d", b) >= 0 }
 
 type counts struct{ nul, control, multibyte, invalid int }
 

@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
 )
@@ -63,31 +64,29 @@ func trimBlanks(line string) string {
 }
 
 // toDoublestar writes a pattern of gitignore for doublestar: braces mean
-// themselves, and x/** means what is in x, but not x.
+// themselves, and x/** means what is in x, but not x. A pattern that fits
+// nothing becomes one that is not valid.
 func toDoublestar(pattern string) string {
 	var b strings.Builder
-	inClass := false
 	for i := 0; i < len(pattern); i++ {
-		c := pattern[i]
-		switch {
-		case c == '\\' && i+1 < len(pattern):
+		switch c := pattern[i]; c {
+		case '\\':
 			b.WriteByte(c)
-			i++
-			c = pattern[i]
-		case c == '[' && inClass && strings.HasPrefix(pattern[i:], "[:"):
-			if set, n := namedClass(pattern[i:]); n > 0 {
-				b.WriteString(set)
-				i += n - 1
-				continue
+			if i++; i < len(pattern) {
+				b.WriteByte(pattern[i])
 			}
-		case c == '[':
-			inClass = true
-		case c == ']':
-			inClass = false
-		case c == '{' || c == '}':
-			b.WriteByte('\\')
+		case '[':
+			set, length := characterClass(pattern[i:])
+			if length == 0 {
+				return "["
+			}
+			b.WriteString(set)
+			i += length - 1
+		case '{', '}':
+			b.WriteString(`\` + string(c))
+		default:
+			b.WriteByte(c)
 		}
-		b.WriteByte(c)
 	}
 	glob := b.String()
 	if inside, ok := strings.CutSuffix(glob, "/**"); ok {
@@ -96,17 +95,81 @@ func toDoublestar(pattern string) string {
 	return glob
 }
 
-// namedClass writes out a named class such as [:digit:].
-func namedClass(s string) (set string, length int) {
-	end := strings.Index(s, ":]")
-	if end < 0 {
-		return "", 0
+// characterClass writes the class at the beginning of s with all its members
+// escaped: git takes a bracket that comes first as a member, and knows classes
+// by name. A class that git does not understand has no length.
+func characterClass(s string) (set string, length int) {
+	var b strings.Builder
+	b.WriteByte('[')
+	i := 1
+	if strings.HasPrefix(s[i:], "!") || strings.HasPrefix(s[i:], "^") {
+		b.WriteByte('^')
+		i++
 	}
-	sets := map[string]string{
-		"alpha": "a-zA-Z", "digit": "0-9", "alnum": "a-zA-Z0-9", "upper": "A-Z", "lower": "a-z",
-		"space": " \t", "blank": " \t", "xdigit": "0-9a-fA-F",
+	for first := i; i < len(s); {
+		if s[i] == ']' && i > first {
+			return b.String() + "]", i + 1
+		}
+		if name, ok := className(s[i:]); ok {
+			members := namedClass(name)
+			if members == "" {
+				return "", 0
+			}
+			b.WriteString(members)
+			i += len("[::]") + len(name)
+			continue
+		}
+		if s[i] == '-' && i > first && i+1 < len(s) && s[i+1] != ']' {
+			b.WriteByte('-')
+			i++
+		}
+		if s[i] == '\\' {
+			i++
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		b.WriteString(`\` + string(r))
+		i += size
 	}
-	return sets[s[2:end]], end + 2
+	return "", 0
+}
+
+// className is the name in [:name:] at the beginning of s.
+func className(s string) (string, bool) {
+	s, isName := strings.CutPrefix(s, "[:")
+	name, _, _ := strings.Cut(s, "]")
+	name, ended := strings.CutSuffix(name, ":")
+	return name, isName && ended
+}
+
+// namedClass are the members of a class such as digit.
+func namedClass(name string) string {
+	switch name {
+	case "alpha":
+		return "a-zA-Z"
+	case "digit":
+		return "0-9"
+	case "alnum":
+		return "a-zA-Z0-9"
+	case "upper":
+		return "A-Z"
+	case "lower":
+		return "a-z"
+	case "xdigit":
+		return "0-9a-fA-F"
+	case "space":
+		return " \t-\r"
+	case "blank":
+		return " \t"
+	case "punct":
+		return "!-/:-@\\[-`{-~"
+	case "graph":
+		return "!-~"
+	case "print":
+		return " -~"
+	case "cntrl":
+		return "\x01-\x1f\x7f"
+	}
+	return ""
 }
 
 // fits compares a path below the rule's folder.
