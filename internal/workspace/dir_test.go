@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -61,45 +60,6 @@ func TestAForeignStateFolderIsRefused(t *testing.T) {
 	}
 	if _, err := workspace.OpenDir(path); !errors.Is(err, workspace.ErrNotOwner) {
 		t.Errorf("open: %v", err)
-	}
-}
-
-func TestAFullDiskIsSaidAndLeavesNoTornLine(t *testing.T) {
-	d := openDir(t, smallDisk(t))
-	f, err := d.OpenAppend("log")
-	must(t, err)
-	defer f.Close()
-	line := []byte(strings.Repeat("x", 9999) + "\n")
-	for err == nil {
-		err = f.Append(line)
-	}
-	if !errors.Is(err, disk.ErrNoSpace) || !errors.Is(err, syscall.ENOSPC) {
-		t.Errorf("append: %v", err)
-	}
-	if size, err := f.Size(); err != nil || size == 0 || size%10000 != 0 {
-		t.Errorf("the log has %d bytes, %v", size, err)
-	}
-	if err := d.WriteFile("meta", line); !errors.Is(err, disk.ErrNoSpace) {
-		t.Errorf("write: %v", err)
-	}
-	if entries, err := d.List(""); err != nil || len(entries) != 1 {
-		t.Errorf("the folder holds %v, %v", entries, err)
-	}
-}
-
-func TestAReadOnlyFolderIsSaid(t *testing.T) {
-	path := smallDisk(t)
-	d := openDir(t, path)
-	must(t, d.WriteFile("f", []byte("kept")))
-	must(t, syscall.Mount("", path, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
-	if err := d.WriteFile("f", nil); !errors.Is(err, disk.ErrReadOnly) {
-		t.Errorf("write: %v", err)
-	}
-	if _, err := d.OpenAppend("log"); !errors.Is(err, disk.ErrReadOnly) {
-		t.Errorf("open: %v", err)
-	}
-	if got := content(t, filepath.Join(path, "f")); got != "kept" {
-		t.Errorf("the file holds %q", got)
 	}
 }
 

@@ -1,6 +1,8 @@
 package workspace_test
 
 import (
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -42,4 +44,33 @@ func TestCommandsSeeTheScrubbedEnvironment(t *testing.T) {
 	if !strings.HasSuffix(r.Output.String(), "1\n") {
 		t.Errorf("%q", r.Output.String())
 	}
+}
+
+func TestChildrenCannotReadOurOwnSecrets(t *testing.T) {
+	self, err := os.Executable()
+	must(t, err)
+	ws := open(t, t.TempDir())
+	r := run(t, ws, workspace.Command{Argv: []string{self}, Env: []string{
+		"PATH=" + os.Getenv("PATH"), "HIDE=1", "ANTHROPIC_API_KEY=sk-test-123", "FOO_TOKEN=t1", "BAR_TOKEN=allowed",
+	}})
+	if out := r.Output.String(); r.ExitCode != 0 || !strings.Contains(out, "HIDE=1") || !strings.Contains(out, "BAR_TOKEN=allowed") ||
+		!strings.Contains(out, "own: sk-test-123") || strings.Contains(strings.Replace(out, "own: sk-test-123", "", 1), "sk-test") || strings.Contains(out, "t1") {
+		t.Errorf("exit code %d, %s%s", r.ExitCode, out, r.Stderr.String())
+	}
+}
+
+// hide is the program that hides its secrets and runs a curious child; see
+// TestMain.
+func hide() {
+	err := workspace.HideEnviron([]string{"BAR_TOKEN"})
+	if err != nil {
+		panic(err)
+	}
+	child := exec.Command("sh", "-c", "tr '\\0' '\\n' < /proc/$PPID/environ")
+	child.Env = []string{"PATH=" + os.Getenv("PATH")}
+	child.Stdout, child.Stderr = os.Stdout, os.Stderr
+	if err := child.Run(); err != nil {
+		panic(err)
+	}
+	os.Stdout.WriteString("own: " + os.Getenv("ANTHROPIC_API_KEY") + "\n")
 }

@@ -233,34 +233,6 @@ func TestPipesAndDevicesAreNotOpened(t *testing.T) {
 	}
 }
 
-func TestAWriteThatFailsLeavesTheOldFile(t *testing.T) {
-	dir := smallDisk(t)
-	ws := open(t, dir)
-	must(t, ws.WriteFile("f", []byte("old")))
-	must(t, ws.WriteFile("twin", []byte("old")))
-	must(t, os.Link(filepath.Join(dir, "twin"), filepath.Join(dir, "twin2")))
-	for _, name := range []string{"f", "twin", "new"} {
-		if err := ws.WriteFile(name, make([]byte, 1<<20)); !errors.Is(err, syscall.ENOSPC) {
-			t.Fatalf("write %s: %v", name, err)
-		}
-	}
-	if content(t, filepath.Join(dir, "f")) != "old" || content(t, filepath.Join(dir, "twin")) != "old" {
-		t.Error("the old content is lost")
-	}
-	holdsOnly(t, dir, "f", "twin", "twin2")
-}
-
-// smallDisk is a file system of 64 KiB.
-func smallDisk(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {
-		t.Skip("a full disk needs the right to mount:", err)
-	}
-	t.Cleanup(func() { must(t, unix.Unmount(dir, unix.MNT_DETACH)) })
-	return dir
-}
-
 func TestAWalkStaysInTheTree(t *testing.T) {
 	dir := t.TempDir()
 	ws := open(t, dir)
