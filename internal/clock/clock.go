@@ -63,12 +63,21 @@ func (c *Clock) Now() time.Time { return c.now() }
 func (c *Clock) Since(start time.Time) time.Duration { return c.now().Sub(start) }
 
 // ID is a new ULID: globally unique, and ordered by time and by call.
-func (c *Clock) ID() string { return c.IDAt(c.now()) }
+func (c *Clock) ID() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.idAtLocked(c.now()) // read under the lock: else a later call may be of an earlier time
+}
 
-// IDAt is a new ULID that carries the given time.
+// IDAt is a new ULID that carries the given time, greater than the one before
+// when that is of the same millisecond.
 func (c *Clock) IDAt(at time.Time) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.idAtLocked(at)
+}
+
+func (c *Clock) idAtLocked(at time.Time) string {
 	return ulid.MustNew(ulid.Timestamp(at), c.entropy).String()
 }
 
