@@ -9,7 +9,7 @@ SOAK_CHECKS ?= 20000
 .PHONY: build demo test lint bench fuzz soak
 
 build:
-	CGO_ENABLED=0 $(GO) build -trimpath -o bin/ ./cmd/...
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o bin/ ./cmd/...
 
 # A whole session against a scripted model on this machine: no key, no network.
 demo: build

@@ -194,21 +194,11 @@ func (p *project) price(model string) (fold.Price, bool) {
 
 // policy is the permission evaluator that the settings describe.
 func (p *project) policy() (*permission.Evaluator, error) {
-	opt := permission.Options{
-		Mode: permission.Mode(p.config.PermissionMode), Root: p.ws.Cwd(), Home: p.app.Getenv("HOME"), State: p.home.Path(),
-		Defaults: map[permission.Capability]permission.Default{}, ProtectedBranches: p.config.Permissions.ProtectedBranches,
+	opt, err := permission.FromConfig(p.config.Permissions)
+	if err != nil {
+		return nil, err
 	}
-	for _, r := range p.config.Permissions.Rules {
-		rule, err := permission.ParseRule(r.Text)
-		if err != nil {
-			return nil, usagef("permission rule %q (%s): %w", r.Text, r.Origin, err)
-		}
-		rule.Action, rule.Origin = permission.Action(r.Action), r.Origin
-		opt.Rules = append(opt.Rules, rule)
-	}
-	for capability, d := range p.config.Permissions.Defaults {
-		opt.Defaults[permission.Capability(capability)] = permission.Default{Action: permission.Action(d.Action), Origin: d.Origin}
-	}
+	opt.Mode, opt.Root, opt.Home, opt.State = permission.Mode(p.config.PermissionMode), p.ws.Cwd(), p.app.Getenv("HOME"), p.home.Path()
 	return permission.New(opt), nil
 }
 
