@@ -24,9 +24,8 @@ type charset struct {
 	codec encoding.Encoding // nil when the bytes are taken as they are
 }
 
-// detect tells a file's charset by its first bytes; ok is false when they are
-// no text.
-func detect(head []byte) (c charset, ok bool) {
+// marked is the charset of a text that begins with a byte order mark.
+func marked(head []byte) (c charset, ok bool) {
 	switch {
 	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
 		return charset{bom: "\xef\xbb\xbf"}, true
@@ -34,6 +33,15 @@ func detect(head []byte) (c charset, ok bool) {
 		return charset{"UTF-16LE", "\xff\xfe", unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)}, true
 	case bytes.HasPrefix(head, []byte("\xfe\xff")):
 		return charset{"UTF-16BE", "\xfe\xff", unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)}, true
+	}
+	return charset{}, false
+}
+
+// detect tells a file's charset by its first bytes; ok is false when they are
+// no text.
+func detect(head []byte) (c charset, ok bool) {
+	if c, ok := marked(head); ok {
+		return c, true
 	}
 	n := census(head)
 	switch {

@@ -61,7 +61,7 @@ func (m *matches) file(shown string, f workspace.File) error {
 // searchable is a file's content as text with line feeds; ok is false for a
 // binary file.
 func searchable(data []byte) (text []byte, ok bool) {
-	set, _ := detect(data[:min(len(data), 3)])
+	set, _ := marked(data) // without a mark the bytes are searched as they are, as ripgrep does
 	if set.codec != nil {
 		decoded, err := set.codec.NewDecoder().Bytes(data[len(set.bom):])
 		if err != nil {

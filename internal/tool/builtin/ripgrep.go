@@ -47,11 +47,13 @@ func ripgrep(ctx context.Context, ws workspace.Workspace, program, root string, 
 	}
 	own := &ownRules{ws: ws, root: root, above: ignores{own: above.own}, known: map[string]ignores{}}
 	var files []countedFile
-	for line := range bytes.Lines(run.Output.Bytes()) {
-		name, n, ok := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte{0})
-		lines, err := strconv.Atoi(string(n))
+	for rest := run.Output.Bytes(); len(rest) > 0; {
+		var name, n []byte
+		name, rest, _ = bytes.Cut(rest, []byte{0})
+		n, rest, _ = bytes.Cut(rest, []byte("\n"))
+		lines, err := strconv.Atoi(strings.TrimSuffix(string(n), "\r")) // --crlf is for its own lines, too
 		rel := strings.TrimPrefix(string(name), "./")
-		if ok && err == nil && filter.fits(rel) && !own.ignored(rel) {
+		if err == nil && filter.fits(rel) && !own.ignored(rel) {
 			files = append(files, countedFile{rel, lines})
 		}
 	}

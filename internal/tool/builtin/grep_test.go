@@ -1,0 +1,251 @@
+package builtin
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/khaelor/khaelor/internal/event"
+	"github.com/khaelor/khaelor/internal/tool"
+	"github.com/khaelor/khaelor/internal/workspace"
+)
+
+func TestGrepShowsLinesUnderTheirFile(t *testing.T) {
+	p := newProject(t, map[string]string{
+		"a.go":     "package a\n\nfunc Merge() {}\n// Merge\n",
+		"sub/b.go": "1\n2\nMerge(\n4\n5\n6\n7\nMerge(\n9\n",
+		"sub.txt":  "Merge\r\nother\r\n",
+		"c.bin":    "Merge\x00",
+		"utf16":    "\xff\xfeM\x00e\x00r\x00g\x00e\x00\n\x00",
+		"latin1":   "Merge \xe9\n",
+		".hidden":  "Merge\n",
+	})
+	tests := map[string]struct {
+		in   grepInput
+		want string
+	}{
+		"content": {
+			grepInput{Pattern: `Merge\(`, Glob: "*.go"}, "a.go\n3:func Merge() {}\nsub/b.go\n3:Merge(\n8:Merge(\n",
+		},
+		"every kind of text": {
+			grepInput{Pattern: "^Merge.?.?$"},
+			"latin1\n1:Merge \uFFFD\nsub/b.go\n3:Merge(\n8:Merge(\nsub.txt\n1:Merge\nutf16\n1:Merge\n",
+		},
+		"context": {
+			grepInput{Pattern: `Merge`, Path: "sub", Glob: "*.go", Context: 2},
+			"sub/b.go\n1-1\n2-2\n3:Merge(\n4-4\n5-5\n6-6\n7-7\n8:Merge(\n9-9\n",
+		},
+		"context with a gap": {
+			grepInput{Pattern: `Merge`, Path: "sub/b.go", Context: 1},
+			"sub/b.go\n2-2\n3:Merge(\n4-4\n--\n7-7\n8:Merge(\n9-9\n",
+		},
+		"files":                      {grepInput{Pattern: "Merge", Mode: "files"}, "a.go\nlatin1\nsub/b.go\nsub.txt\nutf16\n"},
+		"count":                      {grepInput{Pattern: "Merge", Mode: "count", Glob: "*.go"}, "a.go:2\nsub/b.go:2\n"},
+		"one file":                   {grepInput{Pattern: "pack", Path: "a.go"}, "a.go\n1:package a\n"},
+		"hidden file":                {grepInput{Pattern: "M", Path: ".hidden"}, ".hidden\n1:Merge\n"},
+		"nothing":                    {grepInput{Pattern: "nowhere"}, "no matches\n"},
+		"glob with a folder":         {grepInput{Pattern: "Merge", Glob: "sub/*.go", Mode: "files"}, "sub/b.go\n"},
+		"glob below the path":        {grepInput{Pattern: "Merge", Path: "sub", Glob: "sub/**", Mode: "files"}, "sub/b.go\n"},
+		"glob that leaves out":       {grepInput{Pattern: "Merge", Glob: "!*.go", Mode: "files"}, "latin1\nsub.txt\nutf16\n"},
+		"glob of two endings":        {grepInput{Pattern: "Merge", Glob: "*.{go,txt}", Mode: "files"}, "a.go\nsub/b.go\nsub.txt\n"},
+		"case does not matter":       {grepInput{Pattern: "(?i)mErGe$", Path: "sub.txt"}, "sub.txt\n1:Merge\n"},
+		"alternatives":               {grepInput{Pattern: "package|other", Mode: "files"}, "a.go\nsub.txt\n"},
+		"a brace is itself":          {grepInput{Pattern: "Merge() {}", Mode: "files"}, "no matches\n"},
+		"the end of the last line":   {grepInput{Pattern: `^$`, Path: "sub.txt"}, "no matches\n"},
+		"white space stays in lines": {grepInput{Pattern: `a\s+func`, Path: "a.go"}, "no matches\n"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) { equal(t, p.grep(tt.in), tt.want) })
+	}
+}
+
+func TestGrepTakesNoPatternForAnOption(t *testing.T) {
+	p := newProject(t, map[string]string{"f": "--ctx-size -77 -> -e --pre=touch PWNED\n", "-dir/-g.txt": "x\n"})
+	for _, pattern := range []string{"--ctx-size", "-77", "->", "-e", "--pre=touch PWNED"} {
+		if got := p.grep(grepInput{Pattern: pattern}); !strings.HasPrefix(got, "f\n1:") {
+			t.Errorf("%s: got %q", pattern, got)
+		}
+	}
+	equal(t, p.grep(grepInput{Pattern: "x", Path: "-dir"}), "-dir/-g.txt\n1:x\n")
+	equal(t, p.glob("-dir/-*.txt"), "-dir/-g.txt\n")
+}
+
+func TestGrepRefusesWhatItCannotSearchFor(t *testing.T) {
+	p := newProject(t, map[string]string{"f": "x"})
+	tests := map[string]struct {
+		in   grepInput
+		kind event.ToolErrorKind
+		says string
+	}{
+		"open group":        {grepInput{Pattern: "("}, event.ToolInvalidInput, "missing closing )"},
+		"open class":        {grepInput{Pattern: "[a-"}, event.ToolInvalidInput, "missing closing ]"},
+		"nothing to repeat": {grepInput{Pattern: "*x"}, event.ToolInvalidInput, "missing argument to repetition operator"},
+		"look ahead":        {grepInput{Pattern: "a(?=b)"}, event.ToolInvalidInput, "(?="},
+		"two lines":         {grepInput{Pattern: "a\\nb"}, event.ToolInvalidInput, "line feed"},
+		"no pattern":        {grepInput{}, event.ToolInvalidInput, "missing"},
+		"mode":              {grepInput{Pattern: "x", Mode: "lines"}, event.ToolInvalidInput, "content, files or count"},
+		"glob":              {grepInput{Pattern: "x", Glob: "[a"}, event.ToolInvalidInput, "not a glob"},
+		"path":              {grepInput{Pattern: "x", Path: "g"}, event.ToolNotFound, "f"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := grep(t.Context(), p.env, tt.in)
+			p.refused(err, tt.kind, tt.says)
+		})
+	}
+}
+
+func TestGrepAndGlobGoByTheIgnoreFiles(t *testing.T) {
+	p := newProject(t, map[string]string{
+		".git/HEAD": "KEY", ".git/info/exclude": "excluded\n", ".gitignore": "*.tfvars\nbuild/\n/node_modules\n", "a.tfvars": "KEY",
+		"infra/.gitignore": "!keep.tfvars\n", "infra/keep.tfvars": "KEY", "infra/x.tfvars": "KEY", "excluded": "KEY",
+		"build/out.txt": "KEY", "node_modules/m/index.js": "KEY", "sub/node_modules/index.js": "KEY",
+		".khaelorignore": "secret*\n!a.tfvars\n", "secret.txt": "KEY", "nested/.git/HEAD": "", "nested/y.tfvars": "KEY",
+		".github/ci.yml": "KEY",
+	})
+	equal(t, p.grep(grepInput{Pattern: "KEY", Mode: "files"}),
+		"a.tfvars\ninfra/keep.tfvars\nnested/y.tfvars\nsub/node_modules/index.js\n")
+	for path, want := range map[string]string{
+		"infra/x.tfvars": "infra/x.tfvars\n", "build": "build/out.txt\n", "node_modules/m": "node_modules/m/index.js\n",
+		".github": ".github/ci.yml\n", "infra": "infra/keep.tfvars\n",
+	} {
+		equal(t, p.grep(grepInput{Pattern: "KEY", Path: path, Mode: "files"}), want)
+	}
+	for pattern, want := range map[string]string{
+		"infra/**/*.tfvars": "infra/keep.tfvars\n", "build/*.txt": "build/out.txt\n", ".github/*.yml": ".github/ci.yml\n",
+		"node_modules/**/*.js": "node_modules/m/index.js\n", "index.js": "sub/node_modules/index.js\n", "*/ci.yml": "no files fit\n" +
+			"[1 hidden file left out; name the folder, or begin the name with a dot, to see them]\n",
+	} {
+		equal(t, p.glob(pattern), want)
+	}
+}
+
+func TestAWalkOpensNoPipeAndFollowsNoLink(t *testing.T) {
+	p := newProject(t, map[string]string{"d/x.txt": "KEY\n"})
+	must(t, os.Symlink("..", filepath.Join(p.dir, "d", "loop")), os.Symlink(".", filepath.Join(p.dir, "d", "self")),
+		syscall.Mkfifo(filepath.Join(p.dir, "d", "pipe.txt"), 0o666))
+	equal(t, p.grep(grepInput{Pattern: "KEY"}), "d/x.txt\n1:KEY\n")
+	equal(t, p.glob("**/*.txt"), "d/x.txt\n")
+}
+
+func TestOddNamesCanBeGivenBack(t *testing.T) {
+	names := []string{"a b.txt", "nl\nname.txt", "q\"'.txt", "ünï.txt"}
+	p := newProject(t, nil)
+	for _, name := range names {
+		p.put(name, "KEY\n")
+	}
+	equal(t, p.grep(grepInput{Pattern: "KEY", Mode: "files"}), "a b.txt\n\"nl\\nname.txt\"\nq\"'.txt\nünï.txt\n")
+}
+
+func TestALargeResultIsCutAndCounted(t *testing.T) {
+	p := newProject(t, map[string]string{"a": strings.Repeat("some text here\n", 20_000), "b": "text\n"})
+	r := p.done(grep(t.Context(), p.env, grepInput{Pattern: "e"}))
+	if len(r.Text) > tool.ResultLimit+200 || *r.UI.MatchCount != 20_001 {
+		t.Errorf("%d bytes for %d matches", len(r.Text), *r.UI.MatchCount)
+	}
+	shown := strings.Count(r.Text, ":some text")
+	want := fmt.Sprintf("[%d matches in 2 files left out of 20001 in 2; narrow the pattern, path or glob]\n", 20_001-shown)
+	if !strings.HasSuffix(r.Text, want) {
+		t.Errorf("…%s, want %s", r.Text[len(r.Text)-120:], want)
+	}
+	equal(t, p.grep(grepInput{Pattern: "e"}), r.Text)
+}
+
+func TestALongLineIsShownAroundItsMatch(t *testing.T) {
+	p := newProject(t, map[string]string{"m.js": strings.Repeat("ä", 5000) + "KEY" + strings.Repeat("b", 5000)})
+	want := "m.js\n1:…" + strings.Repeat("ä", 100) + "KEY" + strings.Repeat("b", 397) + " [… cut; 10003 characters]\n"
+	equal(t, p.grep(grepInput{Pattern: "KEY"}), want)
+}
+
+func TestGlobGivesTheNewestFirst(t *testing.T) {
+	p := newProject(t, map[string]string{"a.go": "", "b.go": "", "sub/c.go": "", "sub/deep/d.go": "", "x.md": ""})
+	p.bash("touch -d 2001-01-01 a.go; touch -d 2002-01-01 b.go; touch -d 2003-01-01 sub/c.go; touch -d 2004-01-01 sub/deep/d.go")
+	for pattern, want := range map[string]string{
+		"*.go": "sub/deep/d.go\nsub/c.go\nb.go\na.go\n", "**/*.go": "sub/deep/d.go\nsub/c.go\nb.go\na.go\n",
+		"sub/*.go": "sub/c.go\n", "./*.go": "b.go\na.go\n", "sub/**/d.*": "sub/deep/d.go\n", "x.md": "x.md\n", "{a,b}.go": "b.go\na.go\n",
+		filepath.Join(p.dir, "sub/*.go"): "sub/c.go\n", "*/deep/*": "sub/deep/d.go\n", "*.rs": "no files fit\n",
+	} {
+		if got := p.glob(pattern); got != want {
+			t.Errorf("%s: got %q, want %q", pattern, got, want)
+		}
+	}
+	_, err := glob(t.Context(), p.env, globInput{Pattern: "[a"})
+	p.refused(err, event.ToolInvalidInput, "not a glob")
+	_, err = glob(t.Context(), p.env, globInput{Pattern: "nowhere/*.go"})
+	p.refused(err, event.ToolNotFound, "nowhere")
+}
+
+func TestGlobNamesAtMost200Files(t *testing.T) {
+	p := newProject(t, nil)
+	for i := range 250 {
+		p.put(fmt.Sprintf("f%03d", i), "")
+	}
+	got := p.glob("**")
+	if strings.Count(got, "\n") != 201 || !strings.HasSuffix(got, "[the newest 200 of 250; narrow the pattern or path]\n") {
+		t.Errorf("got %d lines, …%s", strings.Count(got, "\n"), got[len(got)-80:])
+	}
+}
+
+// Both engines are one to whoever calls grep.
+func TestRipgrepFindsWhatTheOwnEngineFinds(t *testing.T) {
+	p := newProject(t, nil)
+	program, err := workspace.LookPath(p.ws, "rg")
+	if err != nil {
+		t.Skip("ripgrep is not here")
+	}
+	patterns := []string{
+		"foo|bar", "a{2}", `\bx\b`, "(?i)ABC", `^\s*$`, `[^a]b`, "ü", `\w+é`, `\d`, "x*", "foo$", `^b`, `\Bx`, `.b.`, "a.?b", `\.`, `interface{}`,
+		`[[:alpha:]]\z`, "(?s)a.c", `\x{e9}`, "-e",
+	}
+	words := []string{"foo", "bar", "aa", "x", "Abc", "b", "é", "ü", "9", "", "a b", "interface{}", ".", "-e", "\t", "\x00", "\xe9", "foo\r"}
+	names := []string{"a", "b.go", "c.txt", ".hidden", "skip.log", "keep.log", "n\nl.go"}
+	folders := []string{"", "d/", "d/e/", "build/", ".cfg/", "d/build/"}
+	rapid.Check(t, func(t *rapid.T) {
+		root, err := os.MkdirTemp(p.dir, "tree")
+		must(p.T, err)
+		put := func(name, content string) {
+			path := filepath.Join(root, name)
+			must(p.T, os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(content), 0o666))
+		}
+		for _, name := range rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) string {
+			return rapid.SampledFrom(folders).Draw(t, "folder") + rapid.SampledFrom(names).Draw(t, "name")
+		}), 1, 8, rapid.ID).Draw(t, "files") {
+			lines := rapid.SliceOfN(rapid.Map(rapid.SliceOfN(rapid.SampledFrom(words), 0, 3), func(w []string) string {
+				return strings.Join(w, " ")
+			}), 0, 4).Draw(t, "lines")
+			put(name, strings.Join(lines, "\n")+rapid.SampledFrom([]string{"", "\n"}).Draw(t, "end"))
+		}
+		ignored := rapid.SampledFrom([]string{"*.log\n", "build\n!keep.log\n", "/build/\n*.log\n!keep.log\n", "d/*\n", "e\n"})
+		for _, file := range []string{".gitignore", "d/.gitignore", ".khaelorignore"} {
+			if rapid.Bool().Draw(t, file) {
+				put(file, ignored.Draw(t, "rules"))
+			}
+		}
+		in := grepInput{
+			Pattern: rapid.SampledFrom(patterns).Draw(t, "pattern"), Path: root, Mode: rapid.SampledFrom([]string{modeContent, modeCount}).Draw(t, "mode"),
+			Glob: rapid.SampledFrom([]string{"", "*.go", "d/**", "!a"}).Draw(t, "glob"),
+		}
+		compiled, err := compilePattern(in.Pattern)
+		must(p.T, err)
+		at, err := locate(p.env, root, false)
+		must(p.T, err)
+		filter, err := newGlobFilter(in.Glob, at.shown)
+		must(p.T, err)
+		s := &search{env: p.env, root: at, pattern: compiled, filter: filter, input: in}
+		if rulesAt(p.ws, root).keepsIgnored() {
+			return
+		}
+		own, err := s.walk(p.Context(), 0)
+		must(p.T, err)
+		files, err := ripgrep(p.Context(), p.ws, program, root, compiled, filter)
+		must(p.T, err)
+		if got, want := s.show(files).result(), own.result(); got != want {
+			t.Fatalf("%s (%s)\nripgrep: %q\nown:     %q", in.Pattern, compiled.source, got, want)
+		}
+	})
+}
