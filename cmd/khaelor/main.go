@@ -10,10 +10,9 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/khaelor/khaelor/internal/cli"
 	"github.com/khaelor/khaelor/internal/clock"
+	"github.com/khaelor/khaelor/internal/workspace"
 )
 
 func main() {
@@ -35,21 +34,9 @@ func run(args []string) int {
 	}
 	return cli.Main(context.Background(), &cli.App{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		StdinReady: stdinReady,
-		StdinTTY:   terminal(os.Stdin), StdoutTTY: terminal(os.Stdout), StderrTTY: terminal(os.Stderr),
+		StdinReady: func(wait time.Duration) bool { return workspace.Readable(os.Stdin, wait) },
+		StdinTTY:   workspace.IsTerminal(os.Stdin), StdoutTTY: workspace.IsTerminal(os.Stdout), StderrTTY: workspace.IsTerminal(os.Stderr),
 		Environ: os.Environ(), Getenv: os.Getenv, Cwd: cwd, Exe: exe,
 		Signals: received, Clock: clock.System(), Version: cli.Version(),
 	}, args)
-}
-
-func terminal(f *os.File) bool {
-	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
-	return err == nil
-}
-
-// stdinReady waits until there is something to read, or its end.
-func stdinReady(wait time.Duration) bool {
-	fds := []unix.PollFd{{Fd: int32(os.Stdin.Fd()), Events: unix.POLLIN}}
-	n, err := unix.Poll(fds, int(wait.Milliseconds()))
-	return err == nil && n > 0
 }

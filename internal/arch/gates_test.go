@@ -25,7 +25,7 @@ var gates = []gate{
 		free:  []string{"Signal", "Interrupt"}, // a type and a value: who hears of signals is a gate of its own
 		rooms: []string{"workspace"},
 		also: map[string][]string{"cmd": {
-			"Args", "File", "Stdin", "Stdout", "Stderr", "Exit", "Environ", "Getenv", "LookupEnv",
+			"Args", "File", "Stdin", "Stdout", "Stderr", "Exit", "Environ", "Getenv", "LookupEnv", "Getwd", "Executable",
 			"SIGINT", "SIGTERM", "SIGHUP",
 		}},
 		reason: "the world is reached through workspace only, so that permission, tests and other machines have one seam; " +

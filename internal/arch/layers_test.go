@@ -12,11 +12,11 @@ const module = "github.com/khaelor/khaelor"
 // layers are the rooms below internal, the lowest first. A room may import
 // every room of a lower layer.
 var layers = [][]string{
-	{"event", "command", "bus", "fold", "clock", "disk", "disk/memdisk"},
+	{"event", "command", "diff", "bus", "fold", "clock", "disk", "disk/memdisk"},
 	{"workspace", "config", "anthropic", "fakeapi", "session"},
 	{
 		"permission", "process", "repo", "repo/graph", "memory", "skill", "phase", "verify", "subtask",
-		"contextengine", "model", "tool", "tool/builtin", "mcp", "web", "hook",
+		"contextengine", "model", "tool", "tool/builtin", "tool/builtin/match", "mcp", "web", "hook",
 	},
 	{"kernel", "engine"},
 	{"tui", "acp", "daemon", "slash", "channel"},
@@ -27,10 +27,15 @@ var layers = [][]string{
 // arrows are the imports inside a layer.
 var arrows = map[string][]string{
 	"bus":          {"event"},
+	"command":      {"event"}, // a mention and a picture are the same on both sides
+	"diff":         {"event"},
 	"fold":         {"event"},
 	"disk/memdisk": {"disk"},
 	"model":        {"contextengine"},
-	"tool/builtin": {"tool"},
+	// The manager of background processes has one implementation; an interface
+	// in tool would say its eight methods and their types once more.
+	"tool":         {"process"},
+	"tool/builtin": {"tool", "tool/builtin/match", "process"},
 	"engine":       {"kernel"},
 	"tui":          {"slash"},
 	"acp":          {"slash"},

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -14,19 +15,26 @@ import (
 
 // Errors of commands that cannot be done now.
 var (
+	ErrBusy          = errors.New("a task is running: change the model when it has ended")
 	ErrEmptyMessage  = errors.New("the message is empty")
 	ErrNothingToDo   = errors.New("the session has no unfinished task")
 	ErrNothingQueued = errors.New("nothing of that id is queued")
 	ErrNotAsked      = errors.New("nothing of that id is waiting for an answer")
+	ErrNotAnObject   = errors.New("the edited input is not a JSON object")
+	ErrClosed        = errors.New("the engine is closed")
 )
 
 // Dispatch does what the user asks for, or starts it; it does not wait for
-// the model. The error says why it cannot be done.
+// the model. The error says why it cannot be done. A subscriber of the log's
+// bus must not call it from its handler: Dispatch itself publishes.
 func (e *Engine) Dispatch(c command.Command) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.failure != nil {
+	switch {
+	case e.failure != nil:
 		return e.failure
+	case e.ctx.Err() != nil:
+		return ErrClosed
 	}
 	s := e.o.Log.Fold().State
 	switch c := c.(type) {
@@ -65,6 +73,9 @@ func (e *Engine) Dispatch(c command.Command) error {
 	case command.SetMode:
 		return e.setMode(permission.Mode(c.Mode))
 	case command.SetModel:
+		if s.Task.Open {
+			return ErrBusy // an answer under way belongs to the model that gives it
+		}
 		return e.publish(event.ModelChanged{From: s.Session.Model, To: c.Model, Reason: event.ChangedByUser})
 	case command.Rename:
 		return e.publish(event.SessionRenamed{Title: event.Text(c.Title)})
@@ -82,7 +93,7 @@ func (e *Engine) submit(s fold.State, c command.SubmitMessage) error {
 	if strings.TrimSpace(c.Text) == "" && len(c.Images) == 0 {
 		return ErrEmptyMessage
 	}
-	if s.Task.Open && e.running != nil {
+	if s.Task.Open && e.busy() {
 		return e.publish(event.MessageQueued{Text: event.Text(c.Text), Mentions: c.Mentions})
 	}
 	if err := e.noteWorld(); err != nil {
@@ -132,6 +143,9 @@ func (e *Engine) interrupt(s fold.State) error {
 }
 
 func (e *Engine) permissionResponse(s fold.State, c command.PermissionResponse) error {
+	if c.EditedInput != nil && !isObject(c.EditedInput) {
+		return ErrNotAnObject
+	}
 	answer := tool.Answer{Feedback: c.Feedback, EditedInput: c.EditedInput}
 	switch c.Decision {
 	case command.Once:
@@ -153,6 +167,11 @@ func (e *Engine) permissionResponse(s fold.State, c command.PermissionResponse) 
 	return e.answers.permission(c.RequestID, answer)
 }
 
+func isObject(raw []byte) bool {
+	var members map[string]json.RawMessage
+	return json.Unmarshal(raw, &members) == nil && members != nil
+}
+
 // grant keeps an answer that is to hold for longer than one call.
 func (e *Engine) grant(open fold.OpenPermission, scope event.GrantScope) error {
 	if open.Suggestion == nil || (scope != event.GrantSession && scope != event.GrantProject) {
@@ -162,6 +181,7 @@ func (e *Engine) grant(open fold.OpenPermission, scope event.GrantScope) error {
 	if err != nil {
 		return err
 	}
+	rule.Action = permission.Allow
 	e.o.Policy.AddSession(rule)
 	if scope == event.GrantProject {
 		return e.o.Remember(rule)
