@@ -25,7 +25,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // project is a folder with what a call may use of it.
 type project struct {
-	*testing.T
+	testing.TB
 	dir     string
 	env     *tool.Env
 	ws      *workspace.Local
@@ -35,11 +35,11 @@ type project struct {
 	seen    map[string]string // path → sha256
 }
 
-func newProject(t *testing.T, files map[string]string, opts ...workspace.Option) *project {
+func newProject(t testing.TB, files map[string]string, opts ...workspace.Option) *project {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	must(t, err)
-	p := &project{T: t, dir: dir, blobs: map[string]string{}, seen: map[string]string{}}
+	p := &project{TB: t, dir: dir, blobs: map[string]string{}, seen: map[string]string{}}
 	for name, content := range files {
 		p.put(name, content)
 	}
@@ -83,13 +83,13 @@ func must(t testing.TB, errs ...error) {
 func (p *project) put(name, content string) {
 	p.Helper()
 	path := filepath.Join(p.dir, name)
-	must(p.T, os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(content), 0o666))
+	must(p.TB, os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(content), 0o666))
 }
 
 func (p *project) content(name string) string {
 	p.Helper()
 	data, err := os.ReadFile(filepath.Join(p.dir, name))
-	must(p.T, err)
+	must(p.TB, err)
 	return string(data)
 }
 

@@ -207,10 +207,10 @@ func TestRipgrepFindsWhatTheOwnEngineFinds(t *testing.T) {
 	folders := []string{"", "d/", "d/e/", "build/", ".cfg/", "d/build/"}
 	rapid.Check(t, func(t *rapid.T) {
 		root, err := os.MkdirTemp(p.dir, "tree")
-		must(p.T, err)
+		must(p.TB, err)
 		put := func(name, content string) {
 			path := filepath.Join(root, name)
-			must(p.T, os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(content), 0o666))
+			must(p.TB, os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(content), 0o666))
 		}
 		for _, name := range rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) string {
 			return rapid.SampledFrom(folders).Draw(t, "folder") + rapid.SampledFrom(names).Draw(t, "name")
@@ -231,19 +231,19 @@ func TestRipgrepFindsWhatTheOwnEngineFinds(t *testing.T) {
 			Glob: rapid.SampledFrom([]string{"", "*.go", "d/**", "!a"}).Draw(t, "glob"),
 		}
 		compiled, err := compilePattern(in.Pattern)
-		must(p.T, err)
+		must(p.TB, err)
 		at, err := locate(p.env, root, false)
-		must(p.T, err)
+		must(p.TB, err)
 		filter, err := newGlobFilter(in.Glob, at.shown)
-		must(p.T, err)
+		must(p.TB, err)
 		s := &search{env: p.env, root: at, pattern: compiled, filter: filter, input: in}
 		if rulesAt(p.ws, root).keepsIgnored() {
 			return
 		}
 		own, err := s.walk(p.Context(), 0)
-		must(p.T, err)
+		must(p.TB, err)
 		files, err := ripgrep(p.Context(), p.ws, program, root, compiled, filter)
-		must(p.T, err)
+		must(p.TB, err)
 		if got, want := s.show(files).result(), own.result(); got != want {
 			t.Fatalf("%s (%s)\nripgrep: %q\nown:     %q", in.Pattern, compiled.source, got, want)
 		}
