@@ -32,10 +32,10 @@ func TestSecretsDoNotReachCommands(t *testing.T) {
 
 func TestCommandsSeeTheScrubbedEnvironment(t *testing.T) {
 	t.Setenv("ANTHROPIC_API_KEY", "sk-test-123")
-	t.Setenv("FOO_TOKEN", "t1")
+	t.Setenv("FOO_TOKEN", "token-4711")
 	ws := open(t, t.TempDir())
 	r := run(t, ws, workspace.Command{Line: "env"})
-	for _, secret := range []string{"sk-test-123", "t1"} {
+	for _, secret := range []string{"sk-test-123", "token-4711"} {
 		if strings.Contains(r.Output.String(), secret) {
 			t.Errorf("env shows %s", secret)
 		}
@@ -51,10 +51,10 @@ func TestChildrenCannotReadOurOwnSecrets(t *testing.T) {
 	must(t, err)
 	ws := open(t, t.TempDir())
 	r := run(t, ws, workspace.Command{Argv: []string{self}, Env: []string{
-		"PATH=" + os.Getenv("PATH"), "HIDE=1", "ANTHROPIC_API_KEY=sk-test-123", "FOO_TOKEN=t1", "BAR_TOKEN=allowed",
+		"PATH=" + os.Getenv("PATH"), "HIDE=1", "ANTHROPIC_API_KEY=sk-test-123", "FOO_TOKEN=token-4711", "BAR_TOKEN=allowed",
 	}})
 	if out := r.Output.String(); r.ExitCode != 0 || !strings.Contains(out, "HIDE=1") || !strings.Contains(out, "BAR_TOKEN=allowed") ||
-		!strings.Contains(out, "own: sk-test-123") || strings.Contains(strings.Replace(out, "own: sk-test-123", "", 1), "sk-test") || strings.Contains(out, "t1") {
+		!strings.Contains(out, "own: sk-test-123") || strings.Contains(strings.Replace(out, "own: sk-test-123", "", 1), "sk-test") || strings.Contains(out, "4711") {
 		t.Errorf("exit code %d, %s%s", r.ExitCode, out, r.Stderr.String())
 	}
 }

@@ -18,42 +18,45 @@ const Grace = 2 * time.Second
 const killTime = time.Second
 
 // terminate ends a session: everybody in the leader's group, and those who left
-// the group (timeout(1) and job control do) but not the family.
+// the group (timeout(1) and job control do) or the session but not the family.
 func terminate(leader int) {
-	signalAll(leader, syscall.SIGTERM)
-	signalAll(leader, syscall.SIGCONT) // a stopped process hears nothing else
-	if waitNone(leader, Grace) {
+	known := signalAll(leader, syscall.SIGTERM, nil)
+	known = signalAll(leader, syscall.SIGCONT, known) // a stopped process hears nothing else
+	if waitNone(leader, Grace, known) {
 		return
 	}
 	for range 3 { // a process that forks quickly can escape one look
-		signalAll(leader, syscall.SIGKILL)
-		if waitNone(leader, killTime) {
+		known = signalAll(leader, syscall.SIGKILL, known)
+		if waitNone(leader, killTime, known) {
 			return
 		}
 	}
 }
 
-// signalAll signals everybody once; who is gone meanwhile is no error.
-func signalAll(leader int, signal syscall.Signal) {
+// signalAll signals everybody once and returns who that was; who is gone
+// meanwhile is no error.
+func signalAll(leader int, signal syscall.Signal, known []process) []process {
+	found := family(leader, known) // before a parent's death hides its children
 	_ = syscall.Kill(-leader, signal)
-	for _, p := range family(leader) {
+	for _, p := range found {
 		if p.group != leader {
 			_ = syscall.Kill(p.pid, signal)
 		}
 	}
+	return found
 }
 
 // waitNone looks more and more seldom until nobody is left or limit is over.
-func waitNone(leader int, limit time.Duration) bool {
+func waitNone(leader int, limit time.Duration, known []process) bool {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
-	for pause := time.Millisecond; len(members(leader)) > 0; pause = min(2*pause, 100*time.Millisecond) {
+	for pause := time.Millisecond; len(family(leader, known)) > 0; pause = min(2*pause, 100*time.Millisecond) {
 		next := time.NewTimer(pause)
 		select {
 		case <-next.C:
 		case <-timer.C:
 			next.Stop()
-			return len(members(leader)) == 0
+			return len(family(leader, known)) == 0
 		}
 	}
 	return true
@@ -62,7 +65,7 @@ func waitNone(leader int, limit time.Duration) bool {
 // members are the ids of a leader's family that are alive.
 func members(leader int) []int {
 	var ids []int
-	for _, p := range family(leader) {
+	for _, p := range family(leader, nil) {
 		ids = append(ids, p.pid)
 	}
 	return ids
@@ -76,9 +79,15 @@ func groupAlive(leader int) bool {
 
 type process struct{ pid, parent, group, session int }
 
-// family finds everybody in the leader's session and their descendants. Where
-// there is no /proc it knows the group only.
-func family(leader int) []process {
+// is tells a process seen again from another that got its id.
+func (p process) is(q process) bool {
+	return p.pid == q.pid && p.group == q.group && p.session == q.session
+}
+
+// family finds everybody alive in the leader's session, those who are known to
+// belong, and the descendants of both. Where there is no /proc it knows the
+// group only.
+func family(leader int, known []process) []process {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		if groupAlive(leader) {
@@ -95,7 +104,7 @@ func family(leader int) []process {
 		p, ok := readProcess(pid)
 		switch {
 		case !ok:
-		case p.session == leader || p.parent == leader:
+		case p.session == leader, p.parent == leader, slices.ContainsFunc(known, p.is):
 			found = append(found, p)
 		default:
 			others = append(others, p)

@@ -188,6 +188,7 @@ func TestATimeoutEndsTheFamily(t *testing.T) {
 		`echo $$; set -m; sleep 300 & echo $!; sleep 300`,
 		`echo $$; sleep 300 & echo $!; kill -STOP $!; wait`,
 		`echo $$; setsid sh -c 'echo $$; sleep 300'; true`,
+		`echo $$; sh -c 'setsid sh -c "echo \$\$; sleep 300; true"; true'; true`,
 	} {
 		r := run(t, ws, workspace.Command{Line: line, Timeout: time.Second})
 		if !r.TimedOut || !r.Stopped || r.ExitCode < 128 {
@@ -209,6 +210,38 @@ func TestWhoIgnoresSIGTERMIsKilled(t *testing.T) {
 	r := run(t, ws, workspace.Command{Line: "trap '' TERM; echo $$; while true; do sleep 1; done", Timeout: 100 * time.Millisecond})
 	if r.ExitCode != 137 || r.Signal != "SIGKILL" || r.Duration < workspace.Grace {
 		t.Errorf("%+v", r)
+	}
+}
+
+func TestATimeoutIsReportedWhenNobodyIsLeft(t *testing.T) {
+	ws := open(t, t.TempDir())
+	for _, line := range []string{
+		"(trap '' TERM; echo $BASHPID; while true; do sleep 1; done) & wait",
+		`sh -c "setsid sh -c \"trap '' TERM; echo \\\$\\\$; while true; do sleep 1; done\"; true"; true`,
+	} {
+		p := start(t, ws, workspace.Command{Line: line, Timeout: 300 * time.Millisecond})
+		r, err := p.Wait(context.Background())
+		if err != nil || !r.TimedOut || len(r.Left) > 0 {
+			t.Errorf("%s: %+v, %v", line, r, err)
+		}
+		for _, id := range pids(t, r.Output.String()) {
+			if alive(id) {
+				t.Errorf("%s: %d lives on", line, id)
+			}
+		}
+	}
+}
+
+func TestASlowTakerMissesNothing(t *testing.T) {
+	ws := open(t, t.TempDir())
+	slow := make(chan struct{})
+	timer := time.AfterFunc(600*time.Millisecond, func() { close(slow) })
+	defer timer.Stop()
+	r := run(t, ws, workspace.Command{
+		Line: "echo first; sleep 0.1; head -c 60000 /dev/zero", OnOutput: func(workspace.Stream, []byte) { <-slow },
+	})
+	if r.Output.Total != 60006 {
+		t.Errorf("%d bytes came", r.Output.Total)
 	}
 }
 
