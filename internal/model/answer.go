@@ -1,219 +1,165 @@
-package match
+package model
 
 import (
-	"strings"
-	"unicode"
-	"unicode/utf8"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
 
-	"znkr.io/diff"
+	"github.com/khaelor/khaelor/internal/anthropic"
+	"github.com/khaelor/khaelor/internal/event"
 )
 
-// alignment lays the old string over one place of the text, unit by unit.
-type alignment struct {
-	text string
-	base int    // where t begins in text
-	t    folded // the text, or the part of it from base on
-	k    int    // where old begins in t
-	old  folded
-	edit Edit
-	rung Rung
-	move shift
+// answer publishes one attempt's blocks as they come.
+type answer struct {
+	log       Log
+	requestID string
+	used      map[string]bool // ids of calls so far; see Runtime
+	calls     []written
 }
 
-// offset is the place in the text of the unit at a byte of the folded old
-// string.
-func (a *alignment) offset(j int) int { return a.base + int(a.t.at[a.k+j]) }
+// written is a call as the model wrote it.
+type written struct {
+	index     int
+	toolUseID string
+	raw       string
+	unusable  bool // raw is not a JSON object
+}
 
-// fits checks what comparing folded bytes does not.
-func (a *alignment) fits() bool {
-	end := a.k + len(a.old.text)
-	atLineEnd := end == len(a.t.text) || a.t.text[end] == '\n' || a.t.text[end-1] == '\n'
-	if a.old.tail != "" && !atLineEnd {
-		return false
+func (a *answer) TextDelta(index int, text string) {
+	a.log.Notify(event.ModelTextDelta{RequestID: a.requestID, BlockIndex: index, Text: event.Text(text)})
+}
+
+func (a *answer) ThinkingDelta(index int, text string) {
+	a.log.Notify(event.ModelThinkingDelta{RequestID: a.requestID, BlockIndex: index, Text: event.Text(text)})
+}
+
+func (a *answer) ToolCallStarted(index int, id, name string) {
+	a.log.Notify(event.ToolCallStarted{RequestID: a.requestID, BlockIndex: index, ToolUseID: id, ToolName: name})
+}
+
+func (a *answer) ToolInputDelta(index int, id, partial string) {
+	a.log.Notify(event.ToolInputDelta{RequestID: a.requestID, BlockIndex: index, ToolUseID: id, PartialJSON: event.Text(partial)})
+}
+
+func (a *answer) BlockCompleted(b anthropic.Block) error {
+	fact, err := a.fact(b)
+	if err != nil || fact == nil {
+		return err
 	}
-	if a.rung != Indentation {
-		return true
+	_, err = a.log.Publish(fact)
+	return err
+}
+
+func (a *answer) fact(b anthropic.Block) (event.Fact, error) {
+	switch {
+	case b.Raw != nil:
+		return event.ModelOpaqueBlockCompleted{RequestID: a.requestID, BlockIndex: b.Index, BlockType: b.Type, Raw: loneSurrogates(b.Raw)}, nil
+	case b.Type == anthropic.BlockText && b.Text == "":
+		return nil, nil
+	case b.Type == anthropic.BlockText:
+		return event.ModelTextBlockCompleted{RequestID: a.requestID, BlockIndex: b.Index, Text: event.Text(b.Text)}, nil
+	case b.Type == anthropic.BlockThinking:
+		return event.ModelThinkingBlockCompleted{
+			RequestID: a.requestID, BlockIndex: b.Index, Thinking: b.Thinking, Signature: b.Signature,
+		}, nil
+	case b.Type == anthropic.BlockToolUse:
+		return a.call(b), nil
 	}
-	if !atLineEnd || !a.startsLine() {
-		return false
+	return nil, fmt.Errorf("block %d: type %q came without its bytes", b.Index, b.Type)
+}
+
+// What the service accepts as the id of a call and as the name of a tool.
+var (
+	toolUseID = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
+	toolName  = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`)
+)
+
+// call records a call in a form that the service takes back: an id that it
+// accepts and that is used once, a name that it accepts, an input that is an
+// object.
+func (a *answer) call(b anthropic.Block) event.ToolRequested {
+	s := a.log.Fold()
+	id := b.ToolUseID
+	if !toolUseID.MatchString(id) || a.used[id] || s.History.HasCall(id) {
+		id = fmt.Sprintf("toolu_k%d", s.State.LastSeq+1)
 	}
-	var ok bool
-	a.move, ok = shiftOf(a.indentations())
-	return ok && a.newFits()
-}
-
-func (a *alignment) startsLine() bool {
-	at := a.offset(0)
-	return at == 0 || a.text[at-1] == '\n'
-}
-
-// indentations are those of the old string's lines and of the text's.
-func (a *alignment) indentations() (old, text []string) {
-	for j := range len(a.old.text) {
-		if a.old.text[j] == indent {
-			old = append(old, a.edit.Old[a.old.at[j]:a.old.at[j+1]])
-			text = append(text, a.text[a.offset(j):a.offset(j+1)])
-		}
+	a.used[id] = true
+	input, ok := object(b.Input)
+	if !ok {
+		input = json.RawMessage(`{}`)
 	}
-	return old, text
+	a.calls = append(a.calls, written{index: b.Index, toolUseID: id, raw: b.Input, unusable: !ok})
+	return event.ToolRequested{RequestID: a.requestID, BlockIndex: b.Index, ToolUseID: id, ToolName: named(b.ToolName), Input: input}
 }
 
-// newFits reports whether all lines of the new string can be shifted.
-func (a *alignment) newFits() bool {
-	for _, t := range tokens(a.edit.New, fold(a.edit.New, a.rung)) {
-		if _, ok := a.move.apply(t.raw); t.kind == indent && !ok {
-			return false
-		}
+// odd is a character that no name of a tool has.
+var odd = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+
+// named is a name as it can be sent back. One that had to be changed is no
+// tool's, and the model is told so.
+func named(name string) string {
+	if toolName.MatchString(name) {
+		return name
 	}
-	return true
+	name = odd.ReplaceAllString(name, "_")
+	return "unknown_" + name[:min(len(name), 100)]
 }
 
-// token is what is compared between the old and the new string: a word, or
-// one unit that is none.
-type token struct {
-	kind       byte // '\n', indent, or 0
-	raw        string
-	start, end int // in the folded text
-}
-
-// key makes equal what is the same but for the kind of line ending.
-func (t token) key() string {
-	switch t.kind {
-	case indent:
-		return "\xff" + t.raw
-	case '\n':
-		return strings.TrimRight(t.raw, "\r\n") + "\n"
-	}
-	return t.raw
-}
-
-func tokens(s string, f folded) []token {
-	var list []token
-	for j := 0; j < len(f.text); {
-		t := token{start: j}
-		switch f.text[j] {
-		case '\n', indent:
-			t.kind = f.text[j]
-			j++
+// reject fails the calls whose input cannot be used, once the answer is whole.
+// cut is the block that the output limit cut, or -1.
+func (a *answer) reject(cut int) error {
+	for _, c := range a.calls {
+		var text string
+		switch {
+		case c.index == cut:
+			text = "This call was not run: the output limit cut its input. Make it smaller, for example by writing a file in parts."
+		case c.unusable:
+			text = "This call was not run: its input is not a JSON object. It was: " + clip(c.raw)
 		default:
-			j = wordEnd(f.text, j)
-		}
-		t.end = j
-		t.raw = s[f.at[t.start]:f.at[t.end]]
-		list = append(list, t)
-	}
-	return list
-}
-
-// wordEnd is where the word at i ends; what is no part of a word stands alone.
-func wordEnd(s string, i int) int {
-	for j := i; j < len(s); {
-		r, size := utf8.DecodeRuneInString(s[j:])
-		if r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			if j == i {
-				return j + size
-			}
-			return j
-		}
-		j += size
-	}
-	return len(s)
-}
-
-// rewrite makes the new string for this place.
-func (a *alignment) rewrite() string {
-	fresh := fold(a.edit.New, a.rung)
-	was, is := tokens(a.edit.Old, a.old), tokens(a.edit.New, fresh)
-	var b strings.Builder
-	at := a.offset(0)
-	i, j := 0, 0
-	for _, op := range compareTokens(keys(was), keys(is)) {
-		switch op {
-		case diff.Match:
-			b.WriteString(a.text[at:a.offset(was[i].end)])
-			at = a.offset(was[i].end)
-			i++
-			j++
-		case diff.Delete:
-			at = a.offset(was[i].end)
-			i++
-		case diff.Insert:
-			b.WriteString(a.inserted(is[j], at))
-			j++
-		}
-	}
-	if fresh.tail != a.old.tail {
-		b.WriteString(fresh.tail)
-	}
-	return b.String()
-}
-
-// compareTokens says how to get from one list of keys to the other. Of two ways
-// it takes the one that inserts and deletes whole lines, so that the line end
-// of a line that stays is the one it had.
-func compareTokens(was, is []string) []diff.Op {
-	edits := diff.Edits(was, is)
-	ops := make([]diff.Op, len(edits))
-	for n, e := range edits {
-		ops[n] = e.Op
-	}
-	slide(ops, diff.Insert, diff.Delete, is)
-	slide(ops, diff.Delete, diff.Insert, was)
-	return ops
-}
-
-// slide moves runs of one operation behind the line end that follows them when
-// they begin with an equal one. list holds the keys that the operation takes,
-// other is the operation that takes none of them.
-func slide(ops []diff.Op, op, other diff.Op, list []string) {
-	at := 0 // in list
-	for n := range ops {
-		if ops[n] == other {
 			continue
 		}
-		end, next := n, at
-		for ops[n] == op && end < len(ops) && ops[end] == op {
-			end++
-			next++
+		if _, err := a.log.Publish(event.ToolFailed{
+			ToolUseID: c.toolUseID, ModelText: event.Text(text), ErrorKind: event.ToolInvalidInput,
+		}); err != nil {
+			return err
 		}
-		if end > n && end < len(ops) && ops[end] == diff.Match && strings.HasSuffix(list[at], "\n") && list[at] == list[next] {
-			ops[n], ops[end] = ops[end], ops[n]
+	}
+	return nil
+}
+
+// clip keeps what fits on a few lines.
+func clip(s string) string {
+	const most = 400
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}
+
+// object is the input as the log keeps it: compact, in the model's own key
+// order, valid in every character. An input that never came is an empty object.
+func object(raw string) (json.RawMessage, bool) {
+	if raw == "" {
+		return json.RawMessage(`{}`), true
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, []byte(event.Text(raw))); err != nil || b.Bytes()[0] != '{' {
+		return nil, false
+	}
+	return loneSurrogates(b.Bytes()), true
+}
+
+// escape is one escape sequence of a JSON string, or a surrogate pair of them.
+var escape = regexp.MustCompile(`(?i)\\u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})|\\u(d[89a-f][0-9a-f]{2})|\\.`)
+
+// loneSurrogates replaces halves of surrogate pairs, which are JSON but not
+// Unicode, by U+FFFD: the service refuses them.
+func loneSurrogates(raw []byte) []byte {
+	return escape.ReplaceAllFunc(raw, func(m []byte) []byte {
+		if len(m) == len(`\ud83d`) && (m[1] == 'u') {
+			return []byte(`\ufffd`)
 		}
-		at++
-	}
-}
-
-func keys(list []token) []string {
-	keys := make([]string, len(list))
-	for i, t := range list {
-		keys[i] = t.key()
-	}
-	return keys
-}
-
-// inserted is a token that only the new string has, fitted to its place.
-func (a *alignment) inserted(t token, at int) string {
-	switch t.kind {
-	case '\n':
-		return strings.TrimRight(t.raw, "\r\n") + lineEndAt(a.text, at)
-	case indent:
-		moved, _ := a.move.apply(t.raw) // checked by newFits
-		return moved
-	}
-	return t.raw
-}
-
-// lineEndAt is the line ending in force at a place: the next one, else the
-// last.
-func lineEndAt(text string, at int) string {
-	n := strings.IndexByte(text[at:], '\n')
-	if n >= 0 {
-		n += at
-	} else {
-		n = strings.LastIndexByte(text, '\n')
-	}
-	if n > 0 && text[n-1] == '\r' {
-		return "\r\n"
-	}
-	return "\n"
+		return m
+	})
 }

@@ -1,132 +1,202 @@
-package builtin
+// Package model makes one model call: builds the request, streams the answer,
+// publishes what settles, and repeats a failed attempt where that may help.
+//
+// It promises that an attempt is in the log before it is on the wire, that
+// text is published as notices while it comes and as facts once a block is
+// whole, that no call of an answer is recorded in a form the service would
+// refuse for ever, and that each wait between attempts is announced. What the
+// prompt looks like is contextengine's business; the wire is anthropic's; what
+// happens after the answer, the kernel's. Start reading at Runtime.Call.
+package model
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
 	"strings"
+	"time"
 
+	"github.com/khaelor/khaelor/internal/anthropic"
+	"github.com/khaelor/khaelor/internal/clock"
+	"github.com/khaelor/khaelor/internal/contextengine"
 	"github.com/khaelor/khaelor/internal/event"
-	"github.com/khaelor/khaelor/internal/tool"
-	"github.com/khaelor/khaelor/internal/workspace"
+	"github.com/khaelor/khaelor/internal/fold"
 )
 
-// LogPath is the name of a file in facts and results: relative to the working
-// directory when inside it, else the canonical path. Both arguments are
-// canonical.
-func LogPath(cwd, canonical string) string {
-	rel, err := filepath.Rel(cwd, canonical)
-	if err != nil || rel == ".." || strings.HasPrefix(rel, "../") {
-		return canonical
-	}
-	return rel
+// Log is where calls are recorded.
+type Log interface {
+	Publish(event.Fact) (event.Record, error)
+	Notify(event.Notice)
+	Fold() fold.Session
 }
 
-// target is a path that a call is about.
-type target struct {
-	tool.Path
-	shown string // its LogPath
+// Streamer sends a request and reports its answer.
+type Streamer interface {
+	Stream(ctx context.Context, body []byte, h anthropic.Handler) (anthropic.Reply, error)
 }
 
-// locate resolves a path of the model's.
-func locate(env *tool.Env, given string, write bool) (target, error) {
-	if given == "" {
-		return target{}, tool.Errorf(event.ToolInvalidInput, "path is missing.")
-	}
-	place, err := workspace.Resolve(env.Workspace, given)
-	if err != nil {
-		return target{}, failure(err, given)
-	}
-	return target{
-		Path:  tool.Path{Given: given, Place: place, Write: write},
-		shown: LogPath(env.Workspace.Cwd(), place.Path),
-	}, nil
+// Runtime makes the conversational calls of one session. All fields but
+// Budget must be set.
+type Runtime struct {
+	Log     Log
+	Context *contextengine.Engine
+	Client  Streamer
+	Clock   *clock.Clock
+	// Params are what the next request says besides the conversation.
+	Params func() contextengine.Params
+	// Budget is asked before every attempt; what it answers ends the task.
+	Budget func(fold.Session) *event.TaskFailed
+
+	// used are the ids of calls that came through here. The history knows no
+	// longer those of failed attempts and compacted turns, but the log does.
+	used map[string]bool
 }
 
-// need is what touching the path takes.
-func (t target) need() tool.Need {
-	n := tool.Need{Paths: []tool.Path{t.Path}, Capabilities: []string{tool.FileRead}}
-	if t.Write {
-		n.Capabilities[0] = tool.FileWrite
-	}
-	if !t.Inside {
-		n.Capabilities = append(n.Capabilities, tool.OutsideProject)
-	}
-	return n
-}
-
-// pathNeed is the need of a tool that touches one path.
-func pathNeed(env *tool.Env, given string, write bool) (tool.Need, error) {
-	t, err := locate(env, given, write)
-	if err != nil {
-		return tool.Need{}, err
-	}
-	return t.need(), nil
-}
-
-// failure makes a file error one that the model can act on. What it does not
-// know stays as it is.
-func failure(err error, shown string) error {
-	kind := event.ToolExecError
-	var link *workspace.LinkError
-	switch {
-	case errors.As(err, new(*tool.Error)):
+// Call makes one call, with as many attempts as the retry budget allows. The
+// error is the log's; how the call went is in the log.
+func (r *Runtime) Call(ctx context.Context) error {
+	if err := r.continueCut(); err != nil {
 		return err
-	case errors.Is(err, fs.ErrNotExist):
-		kind = event.ToolNotFound
-	case errors.Is(err, fs.ErrPermission), errors.As(err, &link):
-		kind = event.ToolPermissionDenied
-	case errors.Is(err, workspace.ErrIsDir), errors.Is(err, workspace.ErrNotDir),
-		errors.Is(err, workspace.ErrNotRegular), errors.Is(err, fs.ErrInvalid):
-		kind = event.ToolInvalidInput
 	}
-	reason := err
-	var at *fs.PathError
-	if errors.As(err, &at) {
-		reason = at.Err
-	}
-	if errors.Is(err, fs.ErrInvalid) {
-		reason = errors.New("is no valid path")
-	}
-	return tool.Errorf(kind, "%s: %v.", shown, reason)
-}
-
-// neighbours is how many names an error about a missing file lists.
-const neighbours = 20
-
-// missing says what there is instead of a file that is not there.
-func missing(env *tool.Env, t target) error {
-	if t.Dangling {
-		return tool.Errorf(event.ToolNotFound, "%s is a link to %s, which does not exist.", t.Given, t.shown)
-	}
-	folder := filepath.Dir(t.Path.Path)
-	entries, err := workspace.ReadDir(env.Workspace, folder)
-	shown := LogPath(env.Workspace.Cwd(), folder)
-	if err != nil {
-		return tool.Errorf(event.ToolNotFound, "%s does not exist, nor does its folder %s. Look with glob.", t.shown, shown)
-	}
-	var names []string
-	for _, e := range entries {
-		if len(names) == neighbours {
-			names = append(names, fmt.Sprintf("and %d more", len(entries)-neighbours))
-			break
+	started := r.Clock.Now()
+	for attempt := 1; ; attempt++ {
+		if r.Budget != nil {
+			if over := r.Budget(r.Log.Fold()); over != nil {
+				_, err := r.Log.Publish(*over)
+				return err
+			}
 		}
-		names = append(names, e.Name())
+		failure, err := r.attempt(ctx)
+		if err != nil || failure == nil {
+			return err
+		}
+		delay, again, err := r.giveUpOrAnnounce(attempt, r.Clock.Since(started), failure)
+		if err != nil || !again {
+			return err
+		}
+		if (anthropic.Backoff{Clock: r.Clock}).Wait(ctx, delay) != nil {
+			return nil // the kernel sees that ctx has ended
+		}
 	}
-	return tool.Errorf(event.ToolNotFound, "%s does not exist. Its folder %s has: %s.", t.shown, shown, strings.Join(names, ", "))
 }
 
-// number makes a count readable: "1 line", "3 lines".
-func number(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
+// continueCut says why the conversation ends with the assistant's own words,
+// which the service does not accept as a question.
+func (r *Runtime) continueCut() error {
+	s := r.Log.Fold()
+	if s.History.LastRole() != fold.Assistant || s.State.Request.Stop == event.StopPauseTurn && !endsInSpace(s.History) {
+		return nil
 	}
-	if strings.HasSuffix(noun, "ch") {
-		noun += "e"
+	text := "Your answer was cut off here. Go on where it stopped."
+	switch s.State.Request.Stop {
+	case event.StopMaxTokens:
+		text = "Your answer reached the output limit. Go on where it stopped, without repeating anything."
+	case event.StopPauseTurn:
+		text = "Go on."
 	}
-	if base, ok := strings.CutSuffix(noun, "y"); ok {
-		noun = base + "ie"
+	_, err := r.Log.Publish(event.ContextNoted{Text: text})
+	return err
+}
+
+// endsInSpace says that the last words end in white space, which the service
+// refuses at the end of a request.
+func endsInSpace(h fold.History) bool {
+	last := h.Blocks()[len(h.Blocks())-1]
+	return last.Kind == fold.TextBlock && last.Text != strings.TrimRight(last.Text, " \t\r\n")
+}
+
+// failure is an attempt without an answer.
+type failure struct {
+	requestID string
+	err       *anthropic.Error
+}
+
+// attempt makes one request. A failed one is not recorded yet.
+func (r *Runtime) attempt(ctx context.Context) (*failure, error) {
+	params := r.Params()
+	request := r.Context.Build(r.Log.Fold(), params)
+	id := "req_" + r.Clock.ID()
+	start := r.Clock.Now()
+	if _, err := r.Log.Publish(event.ModelRequestStarted{
+		RequestID: id, Model: params.Model, Purpose: event.PurposeMain, ContextStats: request.Stats,
+	}); err != nil {
+		return nil, err
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	if r.used == nil {
+		r.used = map[string]bool{}
+	}
+	answer := &answer{log: r.Log, requestID: id, used: r.used}
+	reply, err := r.Client.Stream(ctx, request.Body, answer)
+	if err == nil {
+		return nil, r.completed(answer, reply, start)
+	}
+	r.Context.Release() // the transport may still be reading the body
+	var failed *anthropic.Error
+	if errors.As(err, &failed) {
+		return &failure{requestID: id, err: failed}, nil
+	}
+	return nil, err
+}
+
+func (r *Runtime) completed(a *answer, reply anthropic.Reply, start time.Time) error {
+	u := reply.Usage
+	_, err := r.Log.Publish(event.ModelResponseCompleted{
+		RequestID:  a.requestID,
+		StopReason: event.StopReason(event.Text(reply.StopReason)),
+		Usage: event.ModelUsage{
+			InputTokens: u.InputTokens, OutputTokens: u.OutputTokens,
+			CacheReadTokens: u.CacheReadTokens, CacheWriteTokens: u.CacheWriteTokens,
+		},
+		DurationMS: r.Clock.Since(start).Milliseconds(),
+	})
+	if err != nil {
+		return err
+	}
+	return a.reject(reply.CutBlock)
+}
+
+// giveUpOrAnnounce records the failure, closes the attempt's calls, and says
+// when the next attempt is due.
+func (r *Runtime) giveUpOrAnnounce(attempt int, elapsed time.Duration, f *failure) (time.Duration, bool, error) {
+	backoff := anthropic.Backoff{Clock: r.Clock}
+	delay, again := backoff.Next(attempt, elapsed, f.err)
+	again = again && f.err.Retryable()
+	message := f.err.Error()
+	if why := backoff.GiveUp(attempt, elapsed, f.err); !again && why != "" && f.err.Retryable() {
+		message = fmt.Sprintf("%s (%s)", message, why)
+	}
+	kind := event.ModelErrorKind(f.err.Kind)
+	if _, err := r.Log.Publish(event.ModelRequestFailed{
+		RequestID: f.requestID, Kind: kind, Message: event.Text(message), Status: f.err.Status, RetriesExhausted: !again,
+	}); err != nil {
+		return 0, false, err
+	}
+	if kind != event.ErrorCancelled {
+		if err := r.dropCalls(f.requestID); err != nil {
+			return 0, false, err
+		}
+	}
+	if again {
+		r.Log.Notify(event.ModelRetryScheduled{
+			RequestID: f.requestID, Attempt: attempt + 1, DelayMS: delay.Milliseconds(), Kind: kind, Status: f.err.Status,
+		})
+	}
+	return delay, again, nil
+}
+
+// dropCalls closes the calls of an attempt that has no answer: none of them
+// ran, and none is in the history.
+func (r *Runtime) dropCalls(requestID string) error {
+	for _, call := range r.Log.Fold().State.Calls {
+		if call.RequestID != requestID {
+			continue
+		}
+		if _, err := r.Log.Publish(event.ToolCancelled{
+			ToolUseID: call.ID, Reason: event.CancelResponseFailed,
+			ModelText: "[Cancelled: the answer with this call did not arrive whole.]",
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
