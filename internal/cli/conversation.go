@@ -232,16 +232,6 @@ func (p *project) systemAppend(f *runFlags) (string, error) {
 	return string(data), nil
 }
 
-// remember stores an "always" grant in the project's local settings.
-func (p *project) remember(rule permission.Rule) error {
-	dir, err := p.projectDir()
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	return config.PersistGrant(dir, rule.String())
-}
-
 // spill keeps a text that is too long for a result.
 func (p *project) spill(sessionID string, text []byte) (string, error) {
 	name := path.Join("spill", sessionID, p.app.Clock.ID()+".txt")
