@@ -232,7 +232,7 @@ func (d *Dir) sign(name string) error {
 		return err
 	}
 	_, err = f.WriteString(strconv.Itoa(os.Getpid()) + "\n")
-	return errors.Join(err, f.Close())
+	return errors.Join(err, f.Chmod(fileMode), f.Close())
 }
 
 func (d *Dir) holder(name string) int {
