@@ -116,10 +116,21 @@ func (r *Runtime) one(ctx context.Context, call fold.Call) error {
 		return err
 	}
 	result, err := r.execute(ctx, t, env, call)
-	if note != "" {
-		result.Text += "\n[The user says: " + note + "]"
-	}
+	result, err = told(note, result, err)
 	return r.settle(ctx, call, start, result, err)
+}
+
+// told adds to a result what the user said when allowing the call.
+func told(note string, result Result, err error) (Result, error) {
+	var failed *Error
+	switch {
+	case note == "":
+	case err == nil:
+		result.Text = said(result.Text) + note
+	case errors.As(err, &failed):
+		err = &Error{Kind: failed.Kind, Text: said(failed.Text) + note}
+	}
+	return result, err
 }
 
 // logError tells the log's failures from those of a call.
@@ -129,29 +140,52 @@ func (e logError) Unwrap() error { return e.error }
 
 // permit returns nil once the call may run, with what the user added to it.
 func (r *Runtime) permit(ctx context.Context, t Tool, env *Env, call *fold.Call) (note string, err error) {
-	need, err := t.needs(env, call.Input)
+	need, verdict, err := r.judge(t, env, *call)
 	if err != nil {
 		return "", err
 	}
-	verdict := Verdict{Action: Allow, Via: event.ViaPolicy}
-	if len(need.Capabilities) > 0 {
-		verdict = r.Policy.Judge(t.Name, call.ID, need)
-	}
 	if verdict.Action != Allow {
+		asked := string(call.Input)
 		note, verdict.Via, err = r.question(ctx, verdict, call)
+		if err == nil && string(call.Input) != asked {
+			need, err = r.edited(ctx, t, env, call)
+		}
 		if err != nil {
 			return "", err
 		}
 	}
 	if writes(need) {
 		if err := r.BeforeEdit(ctx); err != nil {
-			return "", err
+			return "", logError{err}
 		}
+	}
+	if ctx.Err() != nil { // while the user or BeforeEdit was waited for
+		return "", ctx.Err()
 	}
 	if _, err := r.Log.Publish(event.ToolApproved{ToolUseID: call.ID, Via: verdict.Via}); err != nil {
 		return "", logError{err}
 	}
 	return note, nil
+}
+
+func (r *Runtime) judge(t Tool, env *Env, call fold.Call) (need Need, v Verdict, err error) {
+	defer caught(t.Name, &err)
+	need, err = t.needs(env, call.Input)
+	v = Verdict{Action: Allow, Via: event.ViaPolicy}
+	if err == nil && len(need.Capabilities) > 0 {
+		v = r.Policy.Judge(t.Name, call.ID, need)
+	}
+	return need, v, err
+}
+
+// edited judges a call anew whose input the user changed. The user allowed
+// it; what nobody may allow stays refused.
+func (r *Runtime) edited(ctx context.Context, t Tool, env *Env, call *fold.Call) (Need, error) {
+	need, verdict, err := r.judge(t, env, *call)
+	if err == nil && verdict.Action == Deny {
+		_, _, err = r.question(ctx, verdict, call)
+	}
+	return need, err
 }
 
 func writes(n Need) bool {
@@ -191,12 +225,22 @@ func (r *Runtime) question(ctx context.Context, v Verdict, call *fold.Call) (not
 	if _, err := r.Log.Publish(granted); err != nil {
 		return "", "", logError{err}
 	}
-	note = answer.Feedback
 	if answer.EditedInput != nil {
 		call.Input = answer.EditedInput
-		note = strings.TrimSpace(note + " (the input was changed to " + string(answer.EditedInput) + ")")
 	}
-	return note, scopeVia[answer.Scope], nil
+	return noteOf(answer), scopeVia[answer.Scope], nil
+}
+
+// noteOf is what the model is told of an answer.
+func noteOf(a Answer) string {
+	var note string
+	if a.EditedInput != nil {
+		note = "\n[The user changed the input; what ran is " + string(a.EditedInput) + "]"
+	}
+	if strings.TrimSpace(a.Feedback) != "" {
+		note += "\n[The user says: " + a.Feedback + "]"
+	}
+	return note
 }
 
 var scopeVia = map[event.GrantScope]event.ApprovalVia{
@@ -224,14 +268,16 @@ func callHash(call *fold.Call) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// execute runs the tool; a panic in it is a failed call, not a crash.
+// caught makes a failed call of a tool's panic, so that it is no crash.
+func caught(tool string, err *error) {
+	if p := recover(); p != nil {
+		*err = Errorf(event.ToolInternal, "%s failed inside: %v. This is a bug of KHAELOR; try another way.\n%s",
+			tool, p, firstLines(string(debug.Stack()), 12))
+	}
+}
+
 func (r *Runtime) execute(ctx context.Context, t Tool, env *Env, call fold.Call) (result Result, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = Errorf(event.ToolInternal, "%s failed inside: %v. This is a bug of KHAELOR; try another way.\n%s",
-				t.Name, p, firstLines(string(debug.Stack()), 12))
-		}
-	}()
+	defer caught(t.Name, &err)
 	result, err = t.run(ctx, env, call.Input)
 	result.Facts = append(result.Facts, r.AfterRun(context.WithoutCancel(ctx), t.Name, result.Facts)...)
 	return result, err
@@ -297,9 +343,9 @@ func (r *Runtime) fail(call fold.Call, start time.Time, e *Error) error {
 func (r *Runtime) cancel(call fold.Call, reason event.CancelReason, partial string) error {
 	text := cancelText[reason]
 	if strings.TrimSpace(partial) != "" {
-		text += "\nOutput until then:\n" + partial
+		text += "\nOutput until then:\n" + said(partial)
 	}
-	_, err := r.Log.Publish(event.ToolCancelled{ToolUseID: call.ID, Reason: reason, ModelText: event.Text(text)})
+	_, err := r.Log.Publish(event.ToolCancelled{ToolUseID: call.ID, Reason: reason, ModelText: text})
 	return err
 }
 
@@ -324,10 +370,14 @@ func cancelReason(ctx context.Context, s fold.State) event.CancelReason {
 	return event.CancelRecovery
 }
 
+// mostText bounds any result, in characters, whatever its tool thought fit.
+// It is above every bound of a tool's own.
+const mostText = 100_000
+
 // said makes a result fit for the log: the API refuses an empty one.
 func said(text string) string {
 	if strings.TrimSpace(text) == "" {
 		return "(no output)"
 	}
-	return event.Text(text)
+	return Clip(event.Text(text), mostText).Text
 }

@@ -95,9 +95,35 @@ func decode[In any](name string, raw json.RawMessage) (In, error) {
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&in); err != nil && !errors.Is(err, io.EOF) {
 		return in, Errorf(event.ToolInvalidInput, "The input of %s does not fit its schema: %s. Input was: %s",
-			name, strings.TrimPrefix(err.Error(), "json: "), Clip(string(raw), 400).Text)
+			name, misfit(err), Clip(string(raw), 400).Text)
 	}
 	return in, nil
+}
+
+// misfit says what is wrong with an input in the words of JSON, not of Go.
+func misfit(err error) string {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) {
+		return strings.TrimPrefix(err.Error(), "json: ")
+	}
+	field := "the input"
+	if wrong.Field != "" {
+		field = fmt.Sprintf("%q", wrong.Field)
+	}
+	wanted := "an object"
+	switch kind := wrong.Type.Kind().String(); {
+	case strings.HasPrefix(kind, "int"):
+		wanted = "a whole number"
+	case strings.HasPrefix(kind, "float"):
+		wanted = "a number"
+	case kind == "bool":
+		wanted = "true or false"
+	case kind == "string":
+		wanted = "a string"
+	case kind == "slice":
+		wanted = "an array"
+	}
+	return fmt.Sprintf("%s must be %s, not %s", field, wanted, wrong.Value)
 }
 
 // Need is what a call wants to touch.
