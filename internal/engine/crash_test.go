@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"github.com/khaelor/khaelor/internal/anthropic"
 	"github.com/khaelor/khaelor/internal/clock"
 	"github.com/khaelor/khaelor/internal/command"
@@ -47,7 +49,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m)
 }
 
 // mortal is a state folder whose n-th append kills the process.

@@ -86,6 +86,9 @@ type Engine struct {
 	ctx    context.Context
 	worker sync.WaitGroup
 	wake   chan struct{} // there may be work
+	// started is closed when the start of the session is recorded; only the
+	// worker looks at it.
+	started chan struct{}
 
 	mu      sync.Mutex
 	running context.CancelCauseFunc // ends the present task; nil when idle
@@ -98,8 +101,12 @@ type Engine struct {
 // recorded when they are not yet; on a resumed log the recorded ones hold.
 func New(ctx context.Context, o Options) (*Engine, error) {
 	ctx, stop := context.WithCancelCause(ctx)
-	e := &Engine{o: o, ctx: ctx, stop: stop, wake: make(chan struct{}, 1), detach: make(chan struct{}), idle: make(chan struct{})}
+	e := &Engine{
+		o: o, ctx: ctx, stop: stop, wake: make(chan struct{}, 1), detach: make(chan struct{}),
+		idle: make(chan struct{}), started: make(chan struct{}),
+	}
 	close(e.idle)
+	close(e.started)
 	e.answers = newAnswers()
 	e.changes = o.Repo.Track(o.Log.PutBlob, o.Log.Blob)
 	e.processes = process.New(o.Workspace, o.Log.Fold().State.Processes, process.Hooks{

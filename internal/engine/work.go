@@ -6,8 +6,6 @@ import (
 	"fmt"
 
 	"github.com/khaelor/khaelor/internal/event"
-	"github.com/khaelor/khaelor/internal/fold"
-	"github.com/khaelor/khaelor/internal/tool"
 )
 
 // errTimeBudget ends a task whose time is up.
@@ -42,31 +40,36 @@ func (e *Engine) more() bool {
 	if s.Task.Open || len(s.Calls) > 0 {
 		return true
 	}
-	opened, err := e.openNext(s)
+	opened, err := e.openNext()
 	if err != nil {
 		e.fail(err)
 	}
-	return opened
+	return opened && err == nil
 }
 
 // openNext makes a task of what waits: words that came too late to steer the
-// last one, then messages for after it. An interrupt leaves them waiting.
-func (e *Engine) openNext(s fold.State) (bool, error) {
-	switch {
-	case s.Interrupted:
-		return false, nil
-	case len(s.Steering) > 0:
-		late := s.Steering[0]
-		if _, err := e.o.Log.Publish(event.SteeringWithdrawn{QueuedEventID: late.EventID}); err != nil {
-			return false, err
-		}
-		_, err := e.o.Log.Publish(event.UserMessageCreated{Text: late.Text})
-		return err == nil, err
-	case len(s.Messages) > 0:
-		_, err := e.o.Log.Publish(event.MessageDequeued{QueuedEventID: s.Messages[0].EventID, By: event.TakenByEngine})
-		return err == nil, err
+// last one, then messages for after it. An interrupt leaves them waiting. The
+// lock keeps them from being taken back at the same moment.
+func (e *Engine) openNext() (bool, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := e.o.Log.Fold().State
+	if s.Interrupted || s.Task.Open || len(s.Steering)+len(s.Messages) == 0 {
+		return s.Task.Open, nil
 	}
-	return false, nil
+	if err := e.noteWorld(); err != nil {
+		return false, err
+	}
+	if len(s.Steering) == 0 {
+		return true, e.publish(event.MessageDequeued{QueuedEventID: s.Messages[0].EventID, By: event.TakenByEngine})
+	}
+	// In this order a crash in between repeats the words; the other one would
+	// lose them.
+	late := s.Steering[0]
+	if err := e.publish(event.UserMessageCreated{Text: late.Text}); err != nil {
+		return false, err
+	}
+	return true, e.publish(event.SteeringWithdrawn{QueuedEventID: late.EventID})
 }
 
 // task lets the kernel run until the task has ended. The error is the log's.
@@ -79,19 +82,19 @@ func (e *Engine) task() error {
 		defer stop()
 	}
 	e.begin(cancel)
+	e.recordStart()
 	err := e.kernel.Run(ctx)
+	<-e.started
 	cause := context.Cause(ctx)
 	switch {
 	case err == nil:
 		return nil
+	case ctx.Err() == nil || !errors.Is(err, cause):
+		return err
 	case errors.Is(cause, errTimeBudget):
 		return e.timeUp()
-	case errors.Is(cause, tool.ErrInterrupted):
-		return nil
-	case ctx.Err() != nil && errors.Is(err, cause):
-		return nil // closing; the task stays open for a resume
 	}
-	return err
+	return nil // interrupted, or closing: then the task stays open for a resume
 }
 
 func (e *Engine) timeUp() error {
@@ -117,10 +120,18 @@ func (e *Engine) rest() {
 	if s := e.o.Log.Fold().State; s.Task.Open && e.failure == nil && e.ctx.Err() == nil {
 		return // something came in between; its wake-up is on the way
 	}
+	if e.busy() {
+		close(e.idle)
+	}
+}
+
+// busy says that a task runs or is about to. The caller holds mu.
+func (e *Engine) busy() bool {
 	select {
 	case <-e.idle:
+		return false
 	default:
-		close(e.idle)
+		return true
 	}
 }
 
@@ -132,10 +143,8 @@ func (e *Engine) fail(err error) {
 
 // rouse wakes the worker. The caller holds mu.
 func (e *Engine) rouse() {
-	select {
-	case <-e.idle:
+	if !e.busy() {
 		e.idle = make(chan struct{})
-	default:
 	}
 	select {
 	case e.wake <- struct{}{}:

@@ -14,8 +14,12 @@ import (
 )
 
 // recordTiers keeps each tier as it will be sent. What is recorded already
-// holds, so that a resumed session sends the same bytes.
+// holds, and after the first request what is not recorded is not there, so
+// that a resumed session sends the same bytes.
 func (e *Engine) recordTiers() error {
+	if e.o.Log.Fold().State.Request.Phase != fold.NoRequest {
+		return nil
+	}
 	for _, t := range []event.TierRecorded{
 		{Tier: event.TierTools, Text: e.o.Tools.Wire()},
 		{Tier: event.TierStatic, Text: strings.TrimSpace(Static)},
@@ -70,6 +74,23 @@ func lastWorld(h fold.History) string {
 	return ""
 }
 
+// recordStart keeps the state of the repository at the start of a session,
+// while the first request is under way. The worker calls it; started is
+// closed when it is done.
+func (e *Engine) recordStart() {
+	if e.o.Log.Fold().State.Request.Phase != fold.NoRequest {
+		return // too late to say how it was
+	}
+	done := make(chan struct{})
+	e.started = done
+	go func() {
+		defer close(done)
+		if err := e.recordBaseline(e.ctx, event.AtSessionStart); err != nil {
+			e.fail(err)
+		}
+	}()
+}
+
 // recordBaseline keeps the state of the repository before us.
 func (e *Engine) recordBaseline(ctx context.Context, when event.BaselineMoment) error {
 	if slices.Contains(e.o.Log.Fold().State.BaselineMoments, when) {
@@ -84,18 +105,24 @@ func (e *Engine) recordBaseline(ctx context.Context, when event.BaselineMoment) 
 
 // beforeEdit runs before the first call that may change files.
 func (e *Engine) beforeEdit(ctx context.Context) error {
+	select {
+	case <-e.started:
+	case <-ctx.Done():
+		return nil // nothing will be changed
+	}
 	e.changes.Begin(ctx)
 	return e.recordBaseline(ctx, event.BeforeEdit)
 }
 
-// afterRun reports the files that a command changed in the project.
+// afterRun reports the files that a command changed in the project: a bash
+// call, or a process that is looked at.
 func (e *Engine) afterRun(ctx context.Context, name string, reported []event.Fact) []event.Fact {
 	for _, f := range reported {
 		if m, ok := f.(event.FileModified); ok {
 			e.changes.Know(m)
 		}
 	}
-	if name != "bash" && name != "process" {
+	if name != "bash" && (name != "process" || len(e.processes.List()) == 0) {
 		return nil
 	}
 	var facts []event.Fact
