@@ -270,7 +270,7 @@ func evidenceBlock(e event.CompletionEvidence) string {
 		fmt.Fprintf(&b, "  changed  %s\n", f)
 	}
 	for _, check := range e.Checks {
-		fmt.Fprintf(&b, "  check    %s: exit %d (%s)\n", oneLine(check.Command), check.ExitCode, check.Summary)
+		fmt.Fprintf(&b, "  check    %s → exit %d  %s\n", oneLine(check.Command), check.ExitCode, check.Summary)
 	}
 	for _, issue := range e.UnresolvedIssues {
 		fmt.Fprintf(&b, "  open     %s\n", issue)

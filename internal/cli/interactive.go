@@ -199,6 +199,11 @@ func (s *lines) answer() error {
 
 func (s *lines) answerPermission(p event.PermissionRequested) error {
 	fmt.Fprintf(s.app.Stdout, "\nAllow this?\n  %s\n", strings.ReplaceAll(visible(p.Descriptor), "\n", "\n  "))
+	for _, call := range s.chat.log.Fold().State.Calls {
+		if call.ID == p.ToolUseID {
+			fmt.Fprint(s.app.Stdout, visible(preview(call.Input)))
+		}
+	}
 	choices := "[y] once  [n] no, or why not"
 	if p.Suggestion != nil {
 		choices = fmt.Sprintf("[y] once  [s] for this session  [a] always in this project: %s(%s)  [n] no, or why not",
