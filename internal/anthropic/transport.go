@@ -39,6 +39,7 @@ func newTransport() *http.Transport {
 	protocols.SetHTTP1(true)
 	dialer := &net.Dialer{
 		Timeout: dialLimit,
+		Control: limitAcks,
 		// Finds an idle connection that died without a word in under 10 s.
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 2 * time.Second, Count: 2},
 	}

@@ -27,6 +27,8 @@ var gates = []gate{
 		also: map[string][]string{"cmd": {
 			"Args", "File", "Stdin", "Stdout", "Stderr", "Exit", "Environ", "Getenv", "LookupEnv", "Getwd", "Executable",
 			"SIGINT", "SIGTERM", "SIGHUP",
+		}, "anthropic": {
+			"RawConn", "SetsockoptInt", "IPPROTO_TCP", "TCP_USER_TIMEOUT", // an option of its own sockets
 		}},
 		reason: "the world is reached through workspace only, so that permission, tests and other machines have one seam; " +
 			"types and errors of files are in io/fs",
