@@ -229,12 +229,11 @@ func whole(head []byte) []byte {
 
 // fromCharacter drops the part of a character at the beginning.
 func fromCharacter(tail []byte) []byte {
-	for cut := range min(utf8.UTFMax, len(tail)) {
-		if utf8.RuneStart(tail[cut]) {
-			return tail[cut:]
-		}
+	cut := 0
+	for cut < min(utf8.UTFMax-1, len(tail)) && !utf8.RuneStart(tail[cut]) {
+		cut++
 	}
-	return tail
+	return tail[cut:]
 }
 
 // budgeted brings output within the bound of a result and spills what does not

@@ -115,6 +115,19 @@ func TestACutFallsBetweenCharacters(t *testing.T) {
 	}
 }
 
+func TestTheEndsOfAnOutputLoseThePartsOfCharacters(t *testing.T) {
+	const text = "a€😀"
+	for cut := range len(text) {
+		if head := string(whole([]byte(text[:cut]))); !strings.HasPrefix(text, head) || !utf8.ValidString(head) {
+			t.Errorf("before %d: %q", cut, head)
+		}
+		if tail := string(fromCharacter([]byte(text[cut:]))); !strings.HasSuffix(text, tail) || !utf8.ValidString(tail) {
+			t.Errorf("from %d: %q", cut, tail)
+		}
+	}
+	equal(t, string(whole([]byte("a\xff"))), "a\xff")
+}
+
 func TestATimeoutEndsTheWholeFamily(t *testing.T) {
 	p := newProject(t, nil)
 	_, err := bash(t.Context(), p.env, bashInput{

@@ -2,16 +2,11 @@ package builtin
 
 import (
 	"fmt"
-	"strings"
 
-	"znkr.io/diff/textdiff"
-
+	"github.com/khaelor/khaelor/internal/diff"
 	"github.com/khaelor/khaelor/internal/event"
 	"github.com/khaelor/khaelor/internal/tool"
 )
-
-// diffLimit bounds the diff in a fact (seed 003, file.modified).
-const diffLimit = 32 << 10
 
 // change is a new content for a file.
 type change struct {
@@ -38,27 +33,8 @@ func (c change) apply(env *tool.Env) (event.FileModified, error) {
 	if err := env.Workspace.WriteFile(c.target.Path.Path, c.after); err != nil {
 		return fact, failure(err, c.target.shown)
 	}
-	fact.Diff, fact.DiffStats = unified(event.Text(c.was), event.Text(c.is))
+	fact.Diff, fact.DiffStats = diff.Unified([]byte(event.Text(c.was)), []byte(event.Text(c.is)))
 	return fact, nil
-}
-
-// unified is the diff of two texts, within its limit, and the count of lines.
-func unified(was, is string) (string, event.DiffStats) {
-	diff := textdiff.Unified(was, is)
-	var stats event.DiffStats
-	for line := range strings.Lines(diff) {
-		switch line[0] {
-		case '+':
-			stats.Added++
-		case '-':
-			stats.Removed++
-		}
-	}
-	if len(diff) > diffLimit {
-		head := diff[:strings.LastIndexByte(diff[:diffLimit-64], '\n')+1]
-		diff = head + fmt.Sprintf("[… %d bytes of the diff left out]\n", len(diff)-len(head))
-	}
-	return diff, stats
 }
 
 // counted is how stats look to a reader.

@@ -175,13 +175,6 @@ func TestWriteGoesByContentNotByTime(t *testing.T) {
 	p.holds("f", "y")
 }
 
-func TestALongDiffIsCutAtALine(t *testing.T) {
-	diff, stats := unified("", strings.Repeat("0123456789\n", 10_000))
-	if len(diff) > diffLimit || stats.Added != 10_000 || !strings.HasSuffix(diff, "bytes of the diff left out]\n") {
-		t.Errorf("%d bytes, %+v, …%q", len(diff), stats, diff[len(diff)-80:])
-	}
-}
-
 func TestRecordedFilesAreEditedByteForByte(t *testing.T) {
 	tests := []struct{ file, old, new string }{
 		{"crlf.txt", "two", "2"},

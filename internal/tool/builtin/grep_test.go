@@ -57,7 +57,8 @@ func TestGrepShowsLinesUnderTheirFile(t *testing.T) {
 		"alternatives":               {grepInput{Pattern: "package|other", Mode: "files"}, "a.go\nsub.txt\n"},
 		"a brace is itself":          {grepInput{Pattern: "Merge() {}", Mode: "files"}, "no matches\n"},
 		"the end of the last line":   {grepInput{Pattern: `^$`, Path: "sub.txt"}, "no matches\n"},
-		"white space stays in lines": {grepInput{Pattern: `a\s+func`, Path: "a.go"}, "no matches\n"},
+		"white space stays in lines": {grepInput{Pattern: `[0-9]\s+[0-9]`, Path: "sub/b.go"}, "no matches\n"},
+		"so does any character":      {grepInput{Pattern: `(?s)[0-9].[0-9]`, Path: "sub/b.go"}, "no matches\n"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) { equal(t, p.grep(tt.in), tt.want) })
@@ -102,7 +103,7 @@ func TestGrepRefusesWhatItCannotSearchFor(t *testing.T) {
 
 func TestGrepAndGlobGoByTheIgnoreFiles(t *testing.T) {
 	p := newProject(t, map[string]string{
-		".git/HEAD": "KEY", ".git/info/exclude": "excluded\n", ".gitignore": "*.tfvars\nbuild/\n/node_modules\n", "a.tfvars": "KEY",
+		".git/HEAD": "KEY", ".git/info/exclude": "excluded\n", ".gitignore": "*.tfvars\nbuild/\n/node_modules\ngen\ngen/**\n", "gen/g.txt": "KEY", "a.tfvars": "KEY",
 		"infra/.gitignore": "!keep.tfvars\n", "infra/keep.tfvars": "KEY", "infra/x.tfvars": "KEY", "excluded": "KEY",
 		"build/out.txt": "KEY", "node_modules/m/index.js": "KEY", "sub/node_modules/index.js": "KEY",
 		".khaelorignore": "secret*\n!a.tfvars\n", "secret.txt": "KEY", "nested/.git/HEAD": "", "nested/y.tfvars": "KEY",
@@ -111,13 +112,13 @@ func TestGrepAndGlobGoByTheIgnoreFiles(t *testing.T) {
 	equal(t, p.grep(grepInput{Pattern: "KEY", Mode: "files"}),
 		"a.tfvars\ninfra/keep.tfvars\nnested/y.tfvars\nsub/node_modules/index.js\n")
 	for path, want := range map[string]string{
-		"infra/x.tfvars": "infra/x.tfvars\n", "build": "build/out.txt\n", "node_modules/m": "node_modules/m/index.js\n",
+		"infra/x.tfvars": "infra/x.tfvars\n", "build": "build/out.txt\n", "gen": "gen/g.txt\n", "node_modules/m": "node_modules/m/index.js\n",
 		".github": ".github/ci.yml\n", "infra": "infra/keep.tfvars\n",
 	} {
 		equal(t, p.grep(grepInput{Pattern: "KEY", Path: path, Mode: "files"}), want)
 	}
 	for pattern, want := range map[string]string{
-		"infra/**/*.tfvars": "infra/keep.tfvars\n", "build/*.txt": "build/out.txt\n", ".github/*.yml": ".github/ci.yml\n",
+		"infra/**/*.tfvars": "infra/keep.tfvars\n", "build/*.txt": "build/out.txt\n", "HEAD": "no files fit\n", ".github/*.yml": ".github/ci.yml\n",
 		"node_modules/**/*.js": "node_modules/m/index.js\n", "index.js": "sub/node_modules/index.js\n", "*/ci.yml": "no files fit\n" +
 			"[1 hidden file left out; name the folder, or begin the name with a dot, to see them]\n",
 	} {

@@ -3,7 +3,6 @@ package builtin
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -48,11 +47,12 @@ func (m *matches) file(shown string, f workspace.File) error {
 		m.tooLarge++
 		return nil
 	}
-	data, err := io.ReadAll(f)
-	if err != nil {
+	var data bytes.Buffer
+	data.Grow(int(f.Info().Size) + bytes.MinRead)
+	if _, err := data.ReadFrom(f); err != nil {
 		return err
 	}
-	if text, ok := searchable(data); ok {
+	if text, ok := searchable(data.Bytes()); ok {
 		m.add(shown, text)
 	}
 	return nil
