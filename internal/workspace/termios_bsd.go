@@ -1,0 +1,8 @@
+//go:build darwin || freebsd || netbsd || openbsd
+
+package workspace
+
+import "golang.org/x/sys/unix"
+
+// getTermios is the request that only a terminal answers.
+const getTermios = unix.TIOCGETA
