@@ -21,7 +21,6 @@ func main() {
 
 func run(args []string) int {
 	received := make(chan os.Signal, 4)
-	signal.Notify(received, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(received)
 	cwd, err := os.Getwd()
 	if err != nil {
@@ -37,6 +36,15 @@ func run(args []string) int {
 		StdinReady: func(wait time.Duration) bool { return workspace.Readable(os.Stdin, wait) },
 		StdinTTY:   workspace.IsTerminal(os.Stdin), StdoutTTY: workspace.IsTerminal(os.Stdout), StderrTTY: workspace.IsTerminal(os.Stderr),
 		Environ: os.Environ(), Getenv: os.Getenv, Cwd: cwd, Exe: exe,
-		Signals: received, Clock: clock.System(), Version: cli.Version(),
+		Signals: received, CatchSignals: func() { catch(received) },
+		Clock: clock.System(), Version: cli.Version(),
 	}, args)
+}
+
+// catch leaves a hang-up that nohup told us to ignore ignored.
+func catch(received chan<- os.Signal) {
+	signal.Notify(received, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(received, syscall.SIGHUP)
+	}
 }

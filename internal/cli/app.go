@@ -29,9 +29,12 @@ type App struct {
 	Getenv                         func(string) string
 	Cwd                            string
 	Exe                            string
-	Signals                        <-chan os.Signal
-	Clock                          *clock.Clock
-	Version                        string
+	// Signals come here once CatchSignals was called; before, and in commands
+	// that do not call it, they end the program.
+	Signals      <-chan os.Signal
+	CatchSignals func()
+	Clock        *clock.Clock
+	Version      string
 }
 
 // Main runs one command line and returns the exit code.

@@ -61,6 +61,7 @@ func (a *App) headless(ctx context.Context, f *runFlags, words []string) (result
 	if strings.TrimSpace(prompt) == "" && !f.Continue && f.Resume == "" {
 		return result{}, usagef("the prompt is empty: give it as an argument (khaelor -p \"…\") or on standard input")
 	}
+	a.CatchSignals() // not before: Ctrl-C ends a wait for standard input
 	p, err := a.openProject(f)
 	if err != nil {
 		return result{}, err

@@ -20,6 +20,7 @@ func (a *App) runInteractive(ctx context.Context, f *runFlags, words []string) e
 	if !a.StdinTTY {
 		return usagef("standard input is not a terminal: use khaelor -p for scripts")
 	}
+	a.CatchSignals()
 	p, err := a.openProject(f)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,11 +24,14 @@ func (a *App) root() commandLine {
 		Long: "KHAELOR reads, searches, edits and runs things in your repository, asks before it\n" +
 			"does what you have not allowed, and shows evidence instead of claims.\n\n" +
 			"khaelor demo shows the whole loop without an account and without a network.",
-		Version:       a.Version,
 		Args:          cobra.ArbitraryArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, words []string) error {
+			if f.Version {
+				_, err := fmt.Fprintf(a.Stdout, "khaelor %s\n", a.Version)
+				return err
+			}
 			if err := f.check(); err != nil {
 				return err
 			}
@@ -37,8 +41,7 @@ func (a *App) root() commandLine {
 			return a.runInteractive(cmd.Context(), f, words)
 		},
 	}
-	root.SetVersionTemplate("khaelor {{.Version}}\n")
-	root.Flags().BoolP("version", "v", false, "print the version")
+	root.Flags().BoolVarP(&f.Version, "version", "v", false, "print the version")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	f.register(root.Flags())
 	root.SetIn(a.Stdin)
@@ -47,12 +50,35 @@ func (a *App) root() commandLine {
 	for _, add := range commands {
 		root.AddCommand(add(a))
 	}
+	root.CompletionOptions.DisableDefaultCmd = true
+	blameArgs(root)
 	return commandLine{app: a, root: root}
 }
 
 // commands are the program's commands beside a run, one file each.
 var commands = []func(*App) *cobra.Command{
+	(*App).demoCommand,
+	(*App).sessionsCommand,
+	(*App).toolCommand,
+	(*App).configCommand,
+	(*App).doctorCommand,
+	(*App).completionCommand,
 	(*App).versionCommand,
+}
+
+// blameArgs makes a wrong number of words a usage error, in every command.
+func blameArgs(c *cobra.Command) {
+	if count := c.Args; count != nil {
+		c.Args = func(c *cobra.Command, words []string) error {
+			if err := count(c, words); err != nil {
+				return usagef("%w; usage: %s", err, c.UseLine())
+			}
+			return nil
+		}
+	}
+	for _, child := range c.Commands() {
+		blameArgs(child)
+	}
 }
 
 func (c commandLine) execute(ctx context.Context, args []string) error {

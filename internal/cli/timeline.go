@@ -30,7 +30,13 @@ func itemLine(i fold.Item) string {
 	case fold.ItemUnknown:
 		return fmt.Sprintf("? %s %s", oneLine(i.Title), oneLine(i.Text))
 	}
-	return strings.TrimSpace(fmt.Sprintf("— %s %s %s", oneLine(i.Title), text, oneLine(i.Summary)))
+	line := "—"
+	for _, part := range []string{oneLine(i.Title), text, oneLine(i.Summary)} {
+		if part != "" {
+			line += " " + part
+		}
+	}
+	return line
 }
 
 func waiting(i fold.Item) string {
