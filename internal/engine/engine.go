@@ -52,6 +52,8 @@ type Options struct {
 	Clock     *clock.Clock
 	// Spill keeps text that is too long for a result and names the file.
 	Spill func(text []byte) (path string, err error)
+	// SpillDir is the canonical folder of those files.
+	SpillDir string
 	// Version goes into session.resumed.
 	Version string
 	// SessionTier is what this session is told besides Static: instructions.
@@ -150,7 +152,7 @@ func (e *Engine) newEnv(toolUseID string) *tool.Env {
 		ToolUseID: toolUseID, Workspace: e.o.Workspace, Processes: e.processes,
 		Seen:   func(path string) (fold.Sighting, bool) { return e.o.Log.Fold().Changes.Seen(path) },
 		Output: func(chunk string) { e.o.Log.Notify(event.ToolOutput{ToolUseID: toolUseID, Chunk: chunk}) },
-		Spill:  e.o.Spill, PutBlob: e.o.Log.PutBlob, Background: e.detach, Limits: e.o.Limits,
+		Spill:  e.o.Spill, SpillDir: e.o.SpillDir, PutBlob: e.o.Log.PutBlob, Background: e.detach, Limits: e.o.Limits,
 	}
 }
 

@@ -177,6 +177,9 @@ type Env struct {
 	Output func(chunk string)
 	// Spill keeps text that is too long for a result and names the file.
 	Spill func(text []byte) (path string, err error)
+	// SpillDir is the folder of those files: the model may read there as it may
+	// read what the result showed of them. Canonical, or "".
+	SpillDir string
 	// PutBlob keeps content with the session and returns its SHA-256.
 	PutBlob func(data []byte) (sha256 string, err error)
 	// Background ends when the user wants the running command to go on in the

@@ -38,6 +38,9 @@ func locate(env *tool.Env, given string, write bool) (target, error) {
 	if err != nil {
 		return target{}, failure(err, given)
 	}
+	if !write && env.SpillDir != "" && strings.HasPrefix(place.Path, env.SpillDir+"/") {
+		place.Inside = true
+	}
 	return target{
 		Path:  tool.Path{Given: given, Place: place, Write: write},
 		shown: LogPath(env.Workspace.Cwd(), place.Path),
