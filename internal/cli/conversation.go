@@ -84,7 +84,7 @@ func (p *project) engineOptions(log *session.Log, tools tool.Registry, attended 
 	c := p.config
 	return engine.Options{
 		Log: log, Workspace: p.ws, Repo: p.repo, Tools: tools, Policy: policy, Clock: p.app.Clock,
-		Spill:  func(text []byte) (string, error) { return p.spill(log.ID(), text) },
+		Spill:  func(text []byte) (string, error) { return p.spill(log.ID(), text) }, SpillDir: path.Join(p.home.Path(), "spill", log.ID()),
 		Params: p.params, Price: p.price, Attended: attended,
 		MaxTurns: c.MaxTurns, MaxCost: c.MaxCost, Timeout: c.Timeout,
 		Remember: p.remember,
@@ -232,9 +232,13 @@ func (p *project) systemAppend(f *runFlags) (string, error) {
 	return string(data), nil
 }
 
+// spillFolder holds texts that were too long for a result, by session, in the
+// state folder.
+const spillFolder = "spill"
+
 // spill keeps a text that is too long for a result.
 func (p *project) spill(sessionID string, text []byte) (string, error) {
-	name := path.Join("spill", sessionID, p.app.Clock.ID()+".txt")
+	name := path.Join(spillFolder, sessionID, p.app.Clock.ID()+".txt")
 	if err := p.home.WriteFile(name, text); err != nil {
 		return "", err
 	}
