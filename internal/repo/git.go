@@ -14,10 +14,13 @@ import (
 )
 
 // quiet are the settings under which git runs no program of the repository's.
+// A protocol could run one when an object that is missing here were fetched.
 var quiet = []string{
 	"--no-optional-locks", "--no-pager",
 	"-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "diff.external=",
 	"-c", "core.pager=cat", "-c", "core.sshCommand=false", "-c", "submodule.recurse=false",
+	"-c", "protocol.allow=never", "-c", "protocol.file.allow=never", "-c", "protocol.ext.allow=never",
+	"-c", "protocol.ssh.allow=never", "-c", "protocol.git.allow=never", "-c", "protocol.http.allow=never", "-c", "protocol.https.allow=never",
 }
 
 // maxOutput bounds what is read of git's answers, in bytes.
@@ -28,7 +31,11 @@ var errGit = errors.New("git failed")
 
 // git asks git something in the working tree.
 func (r *Repo) git(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
-	argv := append(append([]string{"git"}, quiet...), r.withoutFilters(ctx)...)
+	off, err := r.withoutFilters(ctx)
+	if err != nil {
+		return nil, err
+	}
+	argv := append(append([]string{"git"}, quiet...), off...)
 	result, err := r.ws.Exec(ctx, workspace.Command{
 		Argv: append(argv, args...), Cwd: r.root, Stdin: stdin, MaxOutput: maxOutput,
 	})
@@ -43,28 +50,31 @@ func (r *Repo) git(ctx context.Context, stdin []byte, args ...string) ([]byte, e
 
 // withoutFilters switches off the clean and smudge programs that the
 // repository's own configuration names. Those of the user's stay.
-func (r *Repo) withoutFilters(ctx context.Context) []string {
+func (r *Repo) withoutFilters(ctx context.Context) (off []string, err error) {
 	config := strings.ToLower(r.read(path.Join(r.commonDir, "config")) + r.read(path.Join(r.gitDir, "config.worktree")))
 	if !strings.Contains(config, "filter") && !strings.Contains(config, "include") {
-		return nil
+		return nil, nil
 	}
-	result, err := r.ws.Exec(ctx, workspace.Command{
-		Argv: append(append([]string{"git"}, quiet...), "config", "--local", "--includes", "--name-only", "-z", "--get-regexp", `^filter\..*`),
-		Cwd:  r.root, MaxOutput: maxOutput,
-	})
-	if err != nil {
-		return nil
-	}
-	var off []string
-	for key := range strings.SplitSeq(result.Output.String(), "\x00") {
-		switch {
-		case strings.HasSuffix(key, ".required"):
-			off = append(off, "-c", key+"=false")
-		case key != "":
-			off = append(off, "-c", key+"=")
+	for _, scope := range []string{"--local", "--worktree"} {
+		result, err := r.ws.Exec(ctx, workspace.Command{
+			Argv: append(append([]string{"git"}, quiet...), "config", scope, "--includes", "--name-only", "-z", "--get-regexp", `^filter\..*`),
+			Cwd:  r.root, MaxOutput: maxOutput,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", errGit, err)
+		}
+		for key := range strings.SplitSeq(result.Output.String(), "\x00") {
+			switch {
+			case strings.Contains(key, "="): // git would take the first = for the end of the key
+				return nil, fmt.Errorf("%w: %s cannot be switched off", errGit, key)
+			case strings.HasSuffix(key, ".required"):
+				off = append(off, "-c", key+"=false")
+			case key != "":
+				off = append(off, "-c", key+"=")
+			}
 		}
 	}
-	return off
+	return off, nil
 }
 
 // Baseline is what is changed in the repository now. Without a repository, or
@@ -84,7 +94,8 @@ func (r *Repo) Baseline(ctx context.Context) (event.GitBaseline, bool) {
 	if len(b.DirtyFiles) > 0 {
 		// A repository without a commit has no HEAD to compare with; its
 		// baseline is then the status alone.
-		diff, _ = r.git(ctx, nil, "diff", "--no-ext-diff", "--no-textconv", "--no-color", "HEAD")
+		diff, _ = r.git(ctx, nil, "diff", "--no-ext-diff", "--no-textconv", "--no-color",
+			"--submodule=short", "--ignore-submodules=dirty", "HEAD")
 	}
 	sum := sha256.Sum256(diff)
 	b.DiffHash = hex.EncodeToString(sum[:])
@@ -106,7 +117,7 @@ func parseStatus(status string, b *event.GitBaseline) {
 			continue
 		}
 		b.DirtyFiles = append(b.DirtyFiles, name)
-		if f[0] == 'R' || f[0] == 'C' {
+		if strings.ContainsAny(f[:2], "RC") {
 			i++
 		}
 	}

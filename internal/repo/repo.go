@@ -38,7 +38,7 @@ func Open(ws workspace.Workspace) *Repo {
 
 func (r *Repo) found(dir string) bool {
 	dot := path.Join(dir, ".git")
-	info, err := workspace.Stat(r.ws, dot)
+	info, err := r.stat(dot)
 	switch {
 	case err == nil && info.IsDir && r.exists(path.Join(dot, "HEAD")):
 		r.root, r.gitDir = dir, info.Path
@@ -47,7 +47,7 @@ func (r *Repo) found(dir string) bool {
 		if !ok {
 			return false
 		}
-		r.root, r.gitDir = dir, absolute(dir, target)
+		r.root, r.gitDir = dir, r.canonical(dir, target)
 	case r.exists(path.Join(dir, "HEAD")) && r.exists(path.Join(dir, "objects")) && r.exists(path.Join(dir, "refs")):
 		r.gitDir, r.bare = dir, true
 	default:
@@ -55,20 +55,33 @@ func (r *Repo) found(dir string) bool {
 	}
 	r.commonDir = r.gitDir
 	if common := r.read(path.Join(r.gitDir, "commondir")); common != "" {
-		r.commonDir = absolute(r.gitDir, common)
+		r.commonDir = r.canonical(r.gitDir, common)
 	}
 	return true
 }
 
-func absolute(base, name string) string {
-	if path.IsAbs(name) {
-		return path.Clean(name)
+// canonical is a path that git wrote down, relative to base or absolute.
+func (r *Repo) canonical(base, name string) string {
+	if !path.IsAbs(name) {
+		name = path.Join(base, name)
 	}
-	return path.Join(base, name)
+	if place, err := workspace.Resolve(r.ws, name); err == nil {
+		return place.Path
+	}
+	return path.Clean(name)
+}
+
+// stat follows links, as git does.
+func (r *Repo) stat(name string) (workspace.FileInfo, error) {
+	place, err := workspace.Resolve(r.ws, name)
+	if err != nil {
+		return workspace.FileInfo{}, err
+	}
+	return workspace.Stat(r.ws, place.Path)
 }
 
 func (r *Repo) exists(name string) bool {
-	_, err := workspace.Stat(r.ws, name)
+	_, err := r.stat(name)
 	return err == nil
 }
 
@@ -129,13 +142,16 @@ var states = []struct{ file, state string }{
 
 // Head reads where the working tree stands.
 func (r *Repo) Head() Head {
+	if r.gitDir == "" {
+		return Head{}
+	}
 	head := r.read(path.Join(r.gitDir, "HEAD"))
-	if r.gitDir == "" || head == "" {
+	if head == "" {
 		return Head{}
 	}
 	h := Head{IsRepo: true}
-	if ref, ok := strings.CutPrefix(head, "ref: refs/heads/"); ok {
-		h.Branch = ref
+	if ref, ok := strings.CutPrefix(head, "ref: "); ok {
+		h.Branch = strings.TrimPrefix(ref, "refs/heads/")
 	} else {
 		h.Commit = head[:min(len(head), 10)]
 	}

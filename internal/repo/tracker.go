@@ -4,10 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"io/fs"
+	"maps"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/khaelor/khaelor/internal/diff"
 	"github.com/khaelor/khaelor/internal/event"
@@ -18,33 +17,40 @@ import (
 // would cost more than the command that is looked after.
 const (
 	maxEntries = 20_000
-	maxContent = 4 << 20 // bytes of a file whose content is kept
+	maxContent = 4 << 20   // bytes of a file whose content is kept
+	maxHeld    = 8 << 20   // bytes of all contents that are held in memory
+	maxHeldOne = 256 << 10 // bytes of one of them
 )
 
 // Tracker notices which files a command changed. Begin looks before it,
 // Changed after it. It is not safe for concurrent use.
+//
+// What a file held before is known from what we last saw of it, from the last
+// commit when it was clean, or because it was held in memory: that is done for
+// files that differ from the last commit, or were changed by others while we
+// looked away.
 type Tracker struct {
 	repo *Repo
 	put  func([]byte) (string, error)
 	blob func(string) ([]byte, error)
 
-	skip  map[string]bool // folders that git ignores, relative to the base
-	seen  map[string]stamp
-	known map[string]string // SHA-256 of what we last knew of a file
-	dirty map[string]bool   // changed before us: the last commit does not say how it was
-	off   bool              // the tree is too large
-}
-
-// stamp is what a file's content is recognised by without reading it.
-type stamp struct {
-	size  int64
-	mtime int64
+	skip   map[string]bool // folders that git ignores
+	seen   map[string]stamp
+	nested map[string]*Repo  // repositories inside, by folder
+	known  map[string]string // SHA-256 of what we last knew of a file
+	held   map[string][]byte
+	space  int             // bytes that may still be held
+	dirty  map[string]bool // not as in the last commit; a folder ends in a slash
+	off    bool            // the tree is too large
 }
 
 // Track makes a tracker that keeps contents through put and finds them
 // through blob.
 func (r *Repo) Track(put func([]byte) (string, error), blob func(string) ([]byte, error)) *Tracker {
-	return &Tracker{repo: r, put: put, blob: blob, known: map[string]string{}}
+	return &Tracker{
+		repo: r, put: put, blob: blob, space: maxHeld,
+		nested: map[string]*Repo{}, known: map[string]string{}, held: map[string][]byte{}, dirty: map[string]bool{},
+	}
 }
 
 // base is the folder that is watched: the working directory, so that logged
@@ -56,15 +62,56 @@ func (t *Tracker) Begin(ctx context.Context) {
 	if t.off {
 		return
 	}
-	if t.skip == nil {
+	first := t.skip == nil
+	if first {
 		t.skip = t.ignoredFolders(ctx)
-		t.dirty = t.dirtyFiles(ctx)
 	}
-	t.seen = t.scan()
+	before := t.seen
+	if t.seen = t.scan(ctx); t.off {
+		return
+	}
+	if first {
+		t.markDirty(ctx)
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.seen)) {
+		if old, ok := before[name]; !first && (!ok || old != t.seen[name]) {
+			t.foreign(name)
+		}
+		if owner, _ := t.owner(name); first && (owner.root == "" || t.unclean(name)) {
+			t.hold(name)
+		}
+	}
+}
+
+// foreign takes note that somebody else changed a file.
+func (t *Tracker) foreign(name string) {
+	t.forget(name)
+	t.dirty[name] = true
+	t.hold(name)
+}
+
+func (t *Tracker) forget(name string) {
+	delete(t.known, name)
+	t.space += len(t.held[name])
+	delete(t.held, name)
+}
+
+func (t *Tracker) hold(name string) {
+	if size := t.seen[name].size; size > maxHeldOne || size > int64(t.space) {
+		return
+	}
+	if data, ok := t.content(name); ok {
+		t.held[name] = data
+		t.space -= len(data)
+	}
 }
 
 // Know takes note of a change that a file tool reported.
 func (t *Tracker) Know(m event.FileModified) {
+	if path.IsAbs(m.Path) {
+		return // not below the base
+	}
+	t.forget(m.Path)
 	t.known[m.Path] = m.AfterSHA256
 	if t.seen == nil {
 		return
@@ -81,7 +128,10 @@ func (t *Tracker) Changed(ctx context.Context) []event.FileModified {
 	if t.off || t.seen == nil {
 		return nil
 	}
-	now := t.scan()
+	now := t.scan(ctx)
+	if t.off {
+		return nil
+	}
 	var paths []string
 	for p, s := range now {
 		if old, ok := t.seen[p]; !ok || old != s {
@@ -100,10 +150,10 @@ func (t *Tracker) Changed(ctx context.Context) []event.FileModified {
 }
 
 func (t *Tracker) facts(ctx context.Context, paths []string, before map[string]stamp) []event.FileModified {
-	ignored := t.repo.ignored(ctx, t.fromRoot(paths))
+	ignored := t.ignored(ctx, paths)
 	var facts []event.FileModified
 	for _, p := range paths {
-		if ignored[t.rootPath(p)] {
+		if ignored[p] {
 			continue
 		}
 		_, existed := before[p]
@@ -130,6 +180,7 @@ func (t *Tracker) fact(ctx context.Context, name string, existed bool) (event.Fi
 	if kept {
 		m.AfterSHA256 = t.keep(after)
 	}
+	t.forget(name)
 	t.known[name] = m.AfterSHA256
 	if existed && kept && m.BeforeSHA256 == m.AfterSHA256 && oldKnown {
 		return m, false // touched, not changed
@@ -141,17 +192,19 @@ func (t *Tracker) fact(ctx context.Context, name string, existed bool) (event.Fi
 	return m, true
 }
 
-// before is what a file held: as we last knew it, else as it was committed,
-// unless it was changed since.
 func (t *Tracker) before(ctx context.Context, name string) ([]byte, bool) {
-	if sha, ok := t.known[name]; ok && sha != "" {
-		data, err := t.blob(sha)
+	if data, ok := t.held[name]; ok {
+		return data, true
+	}
+	if sha, ok := t.known[name]; ok {
+		data, err := t.blob(sha) // none is kept of a file that was too large
 		return data, err == nil
 	}
-	if t.repo.root == "" || t.dirty[t.rootPath(name)] {
+	owner, there := t.owner(name)
+	if owner.root == "" || t.unclean(name) {
 		return nil, false
 	}
-	return t.repo.committed(ctx, t.rootPath(name))
+	return owner.committed(ctx, there)
 }
 
 func (t *Tracker) keep(data []byte) string {
@@ -170,96 +223,4 @@ func (t *Tracker) content(name string) ([]byte, bool) {
 	}
 	data, err := t.repo.ws.ReadFile(name)
 	return data, err == nil
-}
-
-func (t *Tracker) stamp(name string) (stamp, bool) {
-	info, err := workspace.Stat(t.repo.ws, name)
-	return stamp{size: info.Size, mtime: info.ModTime.UnixNano()}, err == nil
-}
-
-// scan stamps every regular file below the base. Links are not followed.
-func (t *Tracker) scan() map[string]stamp {
-	found := make(map[string]stamp, len(t.seen))
-	t.scanFolder("", found)
-	if len(found) > maxEntries {
-		t.off = true
-	}
-	return found
-}
-
-func (t *Tracker) scanFolder(folder string, found map[string]stamp) {
-	entries, err := workspace.ReadDir(t.repo.ws, path.Join(".", folder))
-	if err != nil || len(found) > maxEntries {
-		return
-	}
-	for _, entry := range entries {
-		name := path.Join(folder, entry.Name())
-		switch {
-		case entry.IsDir():
-			if entry.Name() != ".git" && entry.Name() != ".khaelor" && !t.skip[name] {
-				t.scanFolder(name, found)
-			}
-		case entry.Type() == 0:
-			if info, err := entry.Info(); err == nil && !t.skip[name] {
-				found[name] = stampOf(info)
-			}
-		}
-	}
-}
-
-func stampOf(info fs.FileInfo) stamp {
-	return stamp{size: info.Size(), mtime: info.ModTime().UnixNano()}
-}
-
-// ignoredFolders are the folders below the base that git ignores as a whole.
-func (t *Tracker) ignoredFolders(ctx context.Context) map[string]bool {
-	skip := map[string]bool{}
-	if t.repo.root == "" {
-		return skip
-	}
-	out, err := t.repo.git(ctx, nil, "ls-files", "-o", "-i", "--exclude-standard", "--directory", "-z")
-	if err != nil {
-		return skip
-	}
-	for p := range strings.SplitSeq(string(out), "\x00") {
-		if rel, ok := t.fromBase(strings.TrimSuffix(p, "/")); ok {
-			skip[rel] = true
-		}
-	}
-	return skip
-}
-
-func (t *Tracker) dirtyFiles(ctx context.Context) map[string]bool {
-	dirty := map[string]bool{}
-	b, _ := t.repo.Baseline(ctx)
-	for _, p := range slices.Concat(b.DirtyFiles, b.UntrackedFiles) {
-		dirty[p] = true
-	}
-	return dirty
-}
-
-// rootPath is a path relative to the base as git names it, relative to the
-// root of the working tree.
-func (t *Tracker) rootPath(name string) string {
-	if t.repo.root == "" {
-		return name
-	}
-	return path.Join(strings.TrimPrefix(strings.TrimPrefix(t.base(), t.repo.root), "/"), name)
-}
-
-func (t *Tracker) fromRoot(names []string) []string {
-	rooted := make([]string, len(names))
-	for i, n := range names {
-		rooted[i] = t.rootPath(n)
-	}
-	return rooted
-}
-
-// fromBase is a path relative to the root as we name it, relative to the base.
-func (t *Tracker) fromBase(name string) (string, bool) {
-	prefix := strings.TrimPrefix(strings.TrimPrefix(t.base(), t.repo.root), "/")
-	if prefix == "" {
-		return name, name != ""
-	}
-	return strings.CutPrefix(name, prefix+"/")
 }
