@@ -180,7 +180,7 @@ func TestACallThatTheOutputLimitCutIsNotRun(t *testing.T) {
 	}
 	whole := answers(fakeapi.Call("bash", `{"command":"ls"}`), fakeapi.Call("write", `{"path":"a"}`))
 	whole.StopReason = "max_tokens"
-	empty := answers(fakeapi.Call("bash", `{"command":"ls"}`), fakeapi.Block{Type: "tool_use", ID: "cut", Name: "write", Input: []byte(`{}`)})
+	empty := answers(fakeapi.Call("bash", `{"command":"ls"}`), use("cut", "write", `{}`)) // without a single delta
 	empty.StopReason = "max_tokens"
 	for _, c := range []struct {
 		name string
@@ -188,7 +188,7 @@ func TestACallThatTheOutputLimitCutIsNotRun(t *testing.T) {
 		cut  bool
 	}{
 		{"within its input", cut(`{"path":"a.txt","content":"half`), true},
-		{"before its input", cut(` `), true},
+		{"before its input", empty, true},
 		{"after an opening brace", cut(`{`), true},
 		{"behind its input", whole, false},
 	} {
