@@ -71,16 +71,6 @@ type openCall struct {
 // Blocks are the blocks so far. The slice must not be changed.
 func (h History) Blocks() []Block { return h.blocks.items }
 
-// HasCall says whether a call of that id is in the history.
-func (h History) HasCall(id string) bool {
-	for _, b := range h.blocks.items {
-		if b.Kind == ToolUseBlock && b.ID == id {
-			return true
-		}
-	}
-	return false
-}
-
 // LastRole is who spoke last; the assistant has not spoken in an empty history.
 func (h History) LastRole() Role {
 	if n := len(h.blocks.items); n > 0 {

@@ -2,6 +2,7 @@ package fold
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/khaelor/khaelor/internal/event"
@@ -15,7 +16,8 @@ type State struct {
 	Task    Task
 	Request Request
 	// Calls are the calls without a result, in block order.
-	Calls []Call
+	Calls   []Call
+	callIDs list[string] // of every call in the log, also of attempts that failed
 	// Interrupted is set by the user's interrupt until the next message.
 	Interrupted bool
 	Steering    []Queued // words waiting for a safe seam
@@ -165,6 +167,7 @@ func (s State) Apply(r event.Record) State {
 	case event.ModelTextBlockCompleted:
 		s = s.textSettled(r, p)
 	case event.ToolRequested:
+		s.callIDs = s.callIDs.add(p.ToolUseID)
 		s = s.called(p)
 	case event.ModelResponseCompleted:
 		s = s.answered(p)
@@ -335,6 +338,10 @@ func (s State) ended(result event.Fact) State {
 	s.Task.Open, s.Task.Result = false, result
 	return s
 }
+
+// HasCall says whether the log has a call of that id: an id is used once, also
+// after its call has left the history.
+func (s State) HasCall(id string) bool { return slices.Contains(s.callIDs.items, id) }
 
 // Runnable says that the open calls may run: their answer arrived whole.
 // Calls of an answer that did not arrive are closed without running.

@@ -297,3 +297,19 @@ func TestTheAnswerIsTheTextOfTheNewestAnswer(t *testing.T) {
 		{"one without text leaves none", then(first, started("r2"), answered("r2", event.StopToolUse)), look, []any{"", int64(5)}},
 	})
 }
+
+func TestAnIDOfACallIsKnownForEver(t *testing.T) {
+	s := State{}
+	for i, f := range []event.Fact{
+		event.UserMessageCreated{Text: "go"},
+		event.ModelRequestStarted{RequestID: "r1", Purpose: event.PurposeMain},
+		event.ToolRequested{RequestID: "r1", ToolUseID: "dropped", ToolName: "read", Input: []byte(`{}`)},
+		event.ModelRequestFailed{RequestID: "r1", Kind: event.ErrorRetryable},
+		event.ToolCancelled{ToolUseID: "dropped", Reason: event.CancelResponseFailed},
+	} {
+		s = s.Apply(event.Record{Seq: int64(i + 1), Fact: f})
+	}
+	if !s.HasCall("dropped") || s.HasCall("other") {
+		t.Errorf("dropped %t, other %t; want true, false", s.HasCall("dropped"), s.HasCall("other"))
+	}
+}

@@ -14,7 +14,6 @@ import (
 type answer struct {
 	log       Log
 	requestID string
-	used      map[string]bool // ids of calls so far; see Runtime
 	calls     []written
 }
 
@@ -81,10 +80,9 @@ var (
 func (a *answer) call(b anthropic.Block) event.ToolRequested {
 	s := a.log.Fold()
 	id := b.ToolUseID
-	if !toolUseID.MatchString(id) || a.used[id] || s.History.HasCall(id) {
+	if !toolUseID.MatchString(id) || s.State.HasCall(id) {
 		id = fmt.Sprintf("toolu_k%d", s.State.LastSeq+1)
 	}
-	a.used[id] = true
 	input, ok := object(b.Input)
 	if !ok {
 		input = json.RawMessage(`{}`)

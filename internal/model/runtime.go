@@ -46,10 +46,6 @@ type Runtime struct {
 	Params func() contextengine.Params
 	// Budget is asked before every attempt; what it answers ends the task.
 	Budget func(fold.Session) *event.TaskFailed
-
-	// used are the ids of calls that came through here. The history knows no
-	// longer those of failed attempts and compacted turns, but the log does.
-	used map[string]bool
 }
 
 // Call makes one call, with as many attempts as the retry budget allows. The
@@ -122,10 +118,7 @@ func (r *Runtime) attempt(ctx context.Context) (*failure, error) {
 	}); err != nil {
 		return nil, err
 	}
-	if r.used == nil {
-		r.used = map[string]bool{}
-	}
-	answer := &answer{log: r.Log, requestID: id, used: r.used}
+	answer := &answer{log: r.Log, requestID: id}
 	reply, err := r.Client.Stream(ctx, request.Body, answer)
 	if err == nil {
 		return nil, r.completed(answer, reply, start)
