@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -389,9 +388,6 @@ func bash(id, line string) fakeapi.Block {
 	}
 	return call(id, "bash", string(input))
 }
-
-// overloaded is a fault that is worth another attempt.
-func overloaded() *fakeapi.Fault { return &fakeapi.Fault{Status: http.StatusServiceUnavailable} }
 
 // attended says that somebody answers questions.
 func attended(o *engine.Options) { o.Attended = true }
