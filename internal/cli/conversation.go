@@ -106,7 +106,14 @@ func (p *project) openLog(f *runFlags, title string) (*session.Log, error) {
 			return nil, err
 		}
 	}
-	return p.sessions.Open(id)
+	log, err := p.sessions.Open(id)
+	if err != nil {
+		return nil, err
+	}
+	if made, here := log.Fold().State.Session.Directory, event.Text(p.ws.Cwd()); made != here {
+		fmt.Fprintf(p.app.Stderr, "khaelor: the session was made in %s; it goes on in %s\n", visible(made), visible(here))
+	}
+	return log, nil
 }
 
 // resumeID is the session to go on with, "" for none.

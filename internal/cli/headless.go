@@ -185,10 +185,12 @@ func (c *conversation) wait(ctx context.Context) (terminated bool, err error) {
 // attachOutput shows what happens in the way the flags ask for.
 func (c *conversation) attachOutput(f *runFlags) (stop func(), err error) {
 	app, b := c.project.app, c.log.Bus()
-	retries := bus.OnNotice(b, func(_ event.Live, n event.ModelRetryScheduled) {
-		fmt.Fprintf(app.Stderr, "khaelor: the request failed (%s%s); attempt %d in %s\n",
-			n.Kind, statusText(n.Status), n.Attempt, (time.Duration(n.DelayMS) * time.Millisecond).Round(100*time.Millisecond))
+	why := ""
+	failures := bus.On(b, func(_ event.Record, p event.ModelRequestFailed) { why = p.Message })
+	notices := bus.OnNotice(b, func(_ event.Live, n event.ModelRetryScheduled) {
+		fmt.Fprintf(app.Stderr, "khaelor: %s\n", retryText(why, n))
 	})
+	retries := func() { failures(); notices() }
 	switch {
 	case f.Output == "stream-json":
 		streaming, err := c.streamEvents(f.IncludeDeltas)
@@ -200,11 +202,10 @@ func (c *conversation) attachOutput(f *runFlags) (stop func(), err error) {
 	return retries, nil
 }
 
-func statusText(status int) string {
-	if status == 0 {
-		return ""
-	}
-	return fmt.Sprintf(", status %d", status)
+// retryText says why a request is repeated, and when.
+func retryText(why string, n event.ModelRetryScheduled) string {
+	delay := time.Duration(n.DelayMS) * time.Millisecond
+	return fmt.Sprintf("%s; attempt %d in %s", oneLine(why), n.Attempt, delay.Round(100*time.Millisecond))
 }
 
 // streamEvents writes every fact as its line in the log, those from before the

@@ -111,6 +111,9 @@ func normalize(flags *pflag.FlagSet, args []string) []string {
 // isPrompt says that a word behind -p is the prompt, although it may begin
 // with a dash: it is not the name of a flag of ours that could stand there.
 func isPrompt(flags *pflag.FlagSet, word string) bool {
+	if word == "--" {
+		return false
+	}
 	if !strings.HasPrefix(word, "-") || strings.ContainsAny(word, " \n") {
 		return true
 	}

@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/khaelor/khaelor/internal/event"
 	"github.com/khaelor/khaelor/internal/fold"
@@ -22,6 +21,7 @@ type transcript struct {
 	mu       sync.Mutex
 	midline  bool // the last thing written was a piece of a line
 	streamed map[string]bool
+	failure  string // why the newest failed request did
 }
 
 func newTranscript(out io.Writer, log *session.Log) *transcript {
@@ -40,8 +40,7 @@ func (t *transcript) notice(l event.Live) {
 		t.streamed[blockKey(p.RequestID, p.BlockIndex)] = true
 		t.write(visible(p.Text))
 	case event.ModelRetryScheduled:
-		t.line(fmt.Sprintf("… the request failed (%s%s); attempt %d in %s",
-			p.Kind, statusText(p.Status), p.Attempt, (time.Duration(p.DelayMS) * time.Millisecond).Round(100*time.Millisecond)))
+		t.line("… " + retryText(t.failure, p))
 	}
 }
 
@@ -55,6 +54,7 @@ func (t *transcript) fact(r event.Record) {
 		}
 		t.endLine()
 	case event.ModelRequestFailed:
+		t.failure = p.Message
 		t.endLine()
 	case event.ToolCompleted:
 		t.line("• " + oneLine(p.UI.Summary))
