@@ -97,6 +97,7 @@ func (r *recorder) ThinkingDelta(_ int, text string) { r.thinking.WriteString(te
 func (r *recorder) ToolCallStarted(_ int, id, name string) {
 	r.started = append(r.started, id+" "+name)
 }
+
 func (r *recorder) ToolInputDelta(_ int, id, partial string) {
 	if r.inputs == nil {
 		r.inputs = map[string]string{}

@@ -108,7 +108,8 @@ func turnOverhead(t *testing.T) []row {
 // runTask runs one task of an engine on a real disk.
 func runTask(t *testing.T, client interface {
 	Stream(context.Context, []byte, anthropic.Handler) (anthropic.Reply, error)
-}, tools tool.Registry) {
+}, tools tool.Registry,
+) {
 	t.Helper()
 	ctx := context.Background()
 	dir := t.TempDir()

@@ -50,8 +50,14 @@ func TestAStarStandsForAnyText(t *testing.T) {
 		pattern, id string
 		want        bool
 	}{
-		{"*", "", true}, {"a*", "a/b", true}, {"*b", "ab", true}, {"a*c*e", "abcde", true},
-		{"a*c", "abcd", false}, {"", "a", false}, {"ab", "ab", true}, {"a*", "b", false},
+		{"*", "", true},
+		{"a*", "a/b", true},
+		{"*b", "ab", true},
+		{"a*c*e", "abcde", true},
+		{"a*c", "abcd", false},
+		{"", "a", false},
+		{"ab", "ab", true},
+		{"a*", "b", false},
 	}
 	for _, tt := range tests {
 		if got := glob(tt.pattern, tt.id); got != tt.want {

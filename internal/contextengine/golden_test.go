@@ -24,10 +24,12 @@ func TestRequestsAreTheseBytes(t *testing.T) {
 		tier(event.TierStatic, "You are <KHAELOR>."), tier(event.TierSession, "Use tabs.\n\u2028"),
 	}
 	turn := []event.Fact{
-		says("look"), started("1"), event.ModelThinkingBlockCompleted{RequestID: "1", Thinking: "hm", Signature: "sig+/="},
+		says("look"), started("1"),
+		event.ModelThinkingBlockCompleted{RequestID: "1", Thinking: "hm", Signature: "sig+/="},
 		event.ModelTextBlockCompleted{RequestID: "1", BlockIndex: 1, Text: "I look & see"},
 		calls("1", "a", "read", `{"path":"x","n":1.0,"big":12345678901234567890,"e":1e3,"html":"<&>"}`), calls("1", "b", "nosuch", `{}`),
-		answered("1", event.StopToolUse), completed("a", "line\n"), event.ToolFailed{ToolUseID: "b", ModelText: "There is no tool \"nosuch\"."},
+		answered("1", event.StopToolUse), completed("a", "line\n"),
+		event.ToolFailed{ToolUseID: "b", ModelText: "There is no tool \"nosuch\"."},
 	}
 	png, pdf := event.Media{MediaType: "image/png", SHA256: "p"}, event.Media{MediaType: "application/pdf", SHA256: "d"}
 	content := "package a\n"

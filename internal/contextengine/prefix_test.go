@@ -217,7 +217,8 @@ func TestARequestBeginsWithTheOneBeforeIt(t *testing.T) {
 
 func TestAnEpochOfTheHistoryIsRenderedAnew(t *testing.T) {
 	turn := []event.Fact{
-		says("look"), started("1"), event.ModelThinkingBlockCompleted{RequestID: "1", Thinking: "THOUGHT", Signature: "s"},
+		says("look"), started("1"),
+		event.ModelThinkingBlockCompleted{RequestID: "1", Thinking: "THOUGHT", Signature: "s"},
 		calls("1", "a", "read", `{}`), answered("1", event.StopToolUse), completed("a", "RESULT"),
 	}
 	for _, c := range []struct {

@@ -18,7 +18,9 @@ func TestAStreamHasTheServicesEvents(t *testing.T) {
 	s := start(t, Options{Script: Script{Turns: []Turn{{
 		DeltaBytes: 4,
 		Blocks: []Block{
-			Think("hmmm"), {Type: "redacted_thinking", Data: "xyz"}, Text("é<&>é"),
+			Think("hmmm"),
+			{Type: "redacted_thinking", Data: "xyz"},
+			Text("é<&>é"),
 			{Type: "tool_use", ID: "t1", Name: "ls", Input: json.RawMessage(`{"a":1}`)},
 			{Type: "raw", Raw: json.RawMessage(`{"type":"odd","n": 1}`)},
 		},

@@ -374,8 +374,18 @@ func TestAGrantIsOfferedForExactlyTheWords(t *testing.T) {
 		{`grep -n "x.*y" main.go`, "process.execute(grep -n 'x.*y' main.go)"},
 		{"git commit -m 'a b'", "git.modify(git commit -m 'a b')"},
 		{`printf "it's" ''`, `process.execute(printf 'it'\''s' '')`},
-		{"npm test && x", ""}, {"npm test > f", ""}, {"rm x", ""}, {"curl x", ""}, {"npm publish", ""}, {"bash -c x", ""},
-		{"python3 -c x", ""}, {"timeout 5 make", ""}, {"echo $X", ""}, {"FOO=1 make", ""}, {"sudo make", ""}, {"python3", ""},
+		{"npm test && x", ""},
+		{"npm test > f", ""},
+		{"rm x", ""},
+		{"curl x", ""},
+		{"npm publish", ""},
+		{"bash -c x", ""},
+		{"python3 -c x", ""},
+		{"timeout 5 make", ""},
+		{"echo $X", ""},
+		{"FOO=1 make", ""},
+		{"sudo make", ""},
+		{"python3", ""},
 	}
 	for _, tt := range tests {
 		e := New(testOptions(t, ""))

@@ -136,8 +136,12 @@ func (h Head) String() string {
 // states are the files by which git knows what it is in the middle of
 // (git's contrib/completion/git-prompt.sh looks at the same).
 var states = []struct{ file, state string }{
-	{"rebase-merge", "rebasing"}, {"rebase-apply", "rebasing"}, {"MERGE_HEAD", "merging"},
-	{"CHERRY_PICK_HEAD", "cherry-picking"}, {"REVERT_HEAD", "reverting"}, {"BISECT_LOG", "bisecting"},
+	{"rebase-merge", "rebasing"},
+	{"rebase-apply", "rebasing"},
+	{"MERGE_HEAD", "merging"},
+	{"CHERRY_PICK_HEAD", "cherry-picking"},
+	{"REVERT_HEAD", "reverting"},
+	{"BISECT_LOG", "bisecting"},
 }
 
 // Head reads where the working tree stands.

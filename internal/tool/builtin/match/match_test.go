@@ -51,15 +51,18 @@ func TestAnEditFindsItsPlaceAndKeepsTheRest(t *testing.T) {
 		},
 
 		"blanks for tabs": {
-			"all:\n\tcc -c a.c\n\tcc b.c\n", Edit{Old: "        cc -c a.c\n", New: "        cc -O2 -c a.c\n        strip a.o\n"},
+			"all:\n\tcc -c a.c\n\tcc b.c\n",
+			Edit{Old: "        cc -c a.c\n", New: "        cc -O2 -c a.c\n        strip a.o\n"},
 			"all:\n\tcc -O2 -c a.c\n\tstrip a.o\n\tcc b.c\n", Indentation,
 		},
 		"tabs for blanks": {
-			"if x:\n    if y:\n        go()\n", Edit{Old: "\tif y:\n\t\tgo()", New: "\tif y:\n\t\tif z:\n\t\t\tgo()"},
+			"if x:\n    if y:\n        go()\n",
+			Edit{Old: "\tif y:\n\t\tgo()", New: "\tif y:\n\t\tif z:\n\t\t\tgo()"},
 			"if x:\n    if y:\n        if z:\n            go()\n", Indentation,
 		},
 		"indented less than the file": {
-			"{\n\t\tif a {\n\n\t\t\tb\n\t\t}\n}\n", Edit{Old: "if a {\n\n\tb\n}", New: "if a {\n\n\tb\n\tc\n\n}"},
+			"{\n\t\tif a {\n\n\t\t\tb\n\t\t}\n}\n",
+			Edit{Old: "if a {\n\n\tb\n}", New: "if a {\n\n\tb\n\tc\n\n}"},
 			"{\n\t\tif a {\n\n\t\t\tb\n\t\t\tc\n\n\t\t}\n}\n", Indentation,
 		},
 		"indented more than the file": {
