@@ -38,7 +38,6 @@ type lines struct {
 	input   *workspace.LineReader
 	chat    *conversation // nil until the first message
 	screen  *transcript
-	trusted bool
 }
 
 func (s *lines) run(ctx context.Context, first string) error {
