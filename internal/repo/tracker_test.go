@@ -61,9 +61,8 @@ func (s session) touch(name string) {
 // only is the one change there is.
 func (s session) only(changed map[string]event.FileModified, name string) event.FileModified {
 	s.t.Helper()
-	if m, ok := changed[name]; !ok || len(changed) != 1 {
+	if _, ok := changed[name]; !ok || len(changed) != 1 {
 		s.t.Fatalf("changed %v, want %s alone", changed, name)
-		return m
 	}
 	return changed[name]
 }
