@@ -84,7 +84,7 @@ func (p *project) engineOptions(log *session.Log, tools tool.Registry, attended 
 	c := p.config
 	return engine.Options{
 		Log: log, Workspace: p.ws, Repo: p.repo, Tools: tools, Policy: policy, Clock: p.app.Clock,
-		Spill:  func(text []byte) (string, error) { return p.spill(log.ID(), text) }, SpillDir: path.Join(p.home.Path(), "spill", log.ID()),
+		Spill: func(text []byte) (string, error) { return p.spill(log.ID(), text) }, SpillDir: path.Join(p.home.Path(), "spill", log.ID()),
 		Params: p.params, Price: p.price, Attended: attended,
 		MaxTurns: c.MaxTurns, MaxCost: c.MaxCost, Timeout: c.Timeout,
 		Remember: p.remember,
