@@ -14,6 +14,10 @@ const (
 	retryBudget = 5 * time.Minute
 )
 
+// maxUnreached is how often a server is tried that never answered at all: a
+// few seconds for a passing fault of the network, no minutes for a wrong address.
+const maxUnreached = 4
+
 // pauseLimit bounds the pause after an attempt. Single faults are over in a
 // moment, so the first three pauses take 3.5 s at most; from then on the limit
 // grows fourfold, so that an overload of half a minute is nearly always
@@ -53,7 +57,7 @@ func (b Backoff) GiveUp(attempt int, elapsed time.Duration, err *Error) string {
 		return "the server asks not to try again"
 	case !err.Retryable():
 		return "trying again would not help"
-	case attempt >= maxAttempts:
+	case attempt >= maxAttempts, err.Unreached && err.Type == TypeNetwork && attempt >= maxUnreached:
 		return fmt.Sprintf("gave up after %d attempts", attempt)
 	case left <= 0:
 		return fmt.Sprintf("gave up after %s", elapsed.Round(time.Second))

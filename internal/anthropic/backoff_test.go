@@ -54,6 +54,9 @@ func TestBackoffGivesUpAndSaysWhy(t *testing.T) {
 		{"auth", 1, 0, &Error{Kind: KindAuth, Status: 401}, "not help"},
 		{"cancelled", 1, 0, &Error{Kind: KindCancelled}, "not help"},
 		{"overflow", 1, 0, &Error{Kind: KindContextOverflow}, "not help"},
+		{"nobody there, third", 3, time.Second, &Error{Kind: KindRetryable, Type: TypeNetwork, Unreached: true}, ""},
+		{"nobody there, fourth", 4, time.Second, &Error{Kind: KindRetryable, Type: TypeNetwork, Unreached: true}, "4 attempts"},
+		{"gone after answers", 4, time.Second, &Error{Kind: KindRetryable, Type: TypeNetwork}, ""},
 		{"told not to", 1, 0, &Error{Kind: KindRetryable, NoRetry: true}, "asks not to"},
 	}
 	for _, c := range cases {

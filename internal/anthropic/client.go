@@ -58,6 +58,7 @@ type Client struct {
 	secrets    redactor
 	keyless    bool // the service itself, and nothing to show it
 	lastUse    atomic.Int64
+	reached    atomic.Bool // the server has answered, in whatever way
 }
 
 // New checks the options and makes a client; it does not touch the network.

@@ -47,6 +47,9 @@ type Error struct {
 	NoRetry bool
 	// Partial is set when the handler had been told of some of the answer.
 	Partial bool
+	// Unreached is set when this client never had a response from the server:
+	// more likely a wrong address than a passing fault.
+	Unreached bool
 
 	op    string
 	cause error
@@ -86,6 +89,8 @@ func (e *Error) hint() string {
 		return "the request is too large: compact the conversation or attach less"
 	case e.Kind == KindContextOverflow:
 		return "compact the conversation"
+	case e.Unreached && e.Type == TypeNetwork:
+		return "check the base URL and the network"
 	case e.Status == http.StatusNotFound:
 		return "check the model id and the base URL"
 	}

@@ -65,6 +65,7 @@ func (c *Client) Stream(ctx context.Context, body []byte, h Handler) (Reply, err
 	if err == nil {
 		defer stream.Close()
 		dog.progress()
+		c.reached.Store(true)
 		a.reply.RequestID = resp.Header.Get("request-id")
 		err = read(run, resp, &a, dog)
 	}
@@ -117,7 +118,10 @@ func (c *Client) failure(ctx, run context.Context, op string, err error, resp *h
 	if errors.As(err, &api) {
 		resp = api.Response
 	}
-	e := &Error{op: op, Kind: KindRetryable}
+	if resp != nil {
+		c.reached.Store(true)
+	}
+	e := &Error{op: op, Kind: KindRetryable, Unreached: !c.reached.Load()}
 	if resp != nil {
 		e.Status, e.RequestID = resp.StatusCode, c.secrets.clean(resp.Header.Get("request-id"))
 	}

@@ -243,7 +243,7 @@ func TestAServerThatIsNotThereIsANetworkFault(t *testing.T) {
 	server := httptest.NewServer(nil)
 	server.Close()
 	_, err := newClient(t, Options{BaseURL: server.URL}).Stream(t.Context(), request, new(recorder))
-	if e := mustError(t, err); !e.Retryable() || e.Type != TypeNetwork || e.Status != 0 || e.Partial {
+	if e := mustError(t, err); !e.Retryable() || e.Type != TypeNetwork || e.Status != 0 || e.Partial || !e.Unreached {
 		t.Errorf("got %+v", e)
 	}
 }
@@ -254,7 +254,7 @@ func TestACutConnectionIsANetworkFault(t *testing.T) {
 		_, _ = w.Write(sse(evStart, evText, evTextDelta))
 	})
 	_, err := newClient(t, Options{BaseURL: server.URL}).Stream(t.Context(), request, new(recorder))
-	if e := mustError(t, err); !e.Retryable() || e.Type != TypeNetwork || !e.Partial {
+	if e := mustError(t, err); !e.Retryable() || e.Type != TypeNetwork || !e.Partial || e.Unreached {
 		t.Errorf("got %+v", e)
 	}
 }
