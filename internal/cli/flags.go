@@ -12,6 +12,7 @@ import (
 
 // runFlags are the flags of a run, headless or interactive (contract §2, §15).
 type runFlags struct {
+	Version       bool
 	Print         bool
 	Model         string
 	AuxModel      string

@@ -58,6 +58,7 @@ func (a *App) root() commandLine {
 // commands are the program's commands beside a run, one file each.
 var commands = []func(*App) *cobra.Command{
 	(*App).demoCommand,
+	(*App).resumeCommand,
 	(*App).sessionsCommand,
 	(*App).toolCommand,
 	(*App).configCommand,
