@@ -41,10 +41,28 @@ func (c checker) parts() *Fault {
 			}
 		}
 	}
+	if f := c.endings(); f != nil {
+		return f
+	}
 	last := c.req.Messages[len(c.req.Messages)-1]
 	if n := len(last.Parts); last.Role == "assistant" && n > 0 {
 		if text := last.Parts[n-1].Text; text != strings.TrimRight(text, " \t\r\n") {
 			return invalid("messages: final assistant content cannot end with trailing whitespace")
+		}
+	}
+	return nil
+}
+
+// endings refuses an assistant message that ends in thinking. Neighbouring
+// messages of one role are one message.
+func (c checker) endings() *Fault {
+	for i, m := range c.req.Messages {
+		next := i + 1
+		if m.Role != "assistant" || len(m.Parts) == 0 || next < len(c.req.Messages) && c.req.Messages[next].Role == "assistant" {
+			continue
+		}
+		if kind := m.Parts[len(m.Parts)-1].Type; kind == "thinking" || kind == "redacted_thinking" {
+			return invalid("messages.%d: The final block in an assistant message cannot be `%s`.", i, kind)
 		}
 	}
 	return nil

@@ -90,6 +90,7 @@ func TestARequestThatBreaksARuleIsRefusedInTheServicesWords(t *testing.T) {
 		{"forged thinking", request("", ask+`,`+answer+`[{"type":"thinking","thinking":"x","signature":"y"},{"type":"text","text":"y"}]},`+ask), "messages.1.content.0: Invalid `signature` in `thinking` block"},
 		{"other model's thinking", request("", ask+`,`+answer+`[{"type":"thinking","thinking":"x","signature":"`+sign("other", "x")+`"},{"type":"text","text":"y"}]},`+ask), "messages.1.content.0: Invalid `signature` in `thinking` block"},
 		{"mark on thinking", request("", ask+`,`+answer+`[{"type":"thinking","thinking":"x","signature":"`+sign("m", "x")+`"`+mark+`},{"type":"text","text":"y"}]},`+ask), "messages.1.content.0.thinking.cache_control: Extra inputs are not permitted"},
+		{"an answer that ends in thinking", request("", ask+`,`+answer+`[{"type":"text","text":"y"},{"type":"thinking","thinking":"x","signature":"`+sign("m", "x")+`"}]},`+ask), "messages.1: The final block in an assistant message cannot be `thinking`."},
 		{"unknown redacted data", request("", ask+`,`+answer+`[{"type":"redacted_thinking","data":"x"},{"type":"text","text":"y"}]},`+ask), "messages.1.content.0: Invalid `data` in `redacted_thinking` block"},
 		{"thinking by the user", request("", userPart(`{"type":"thinking","thinking":"x","signature":"y"}`)), "messages.0.content.0: `thinking` blocks may only be in `assistant` messages"},
 

@@ -56,8 +56,9 @@ type History struct {
 	// only grows.
 	Epoch int
 
-	request string // the conversational call whose blocks arrive
-	since   int64  // the fact that began it
+	request string  // the conversational call whose blocks arrive
+	since   int64   // the fact that began it
+	tail    []Block // of the answer: what may not end a message, see spoken
 	calls   []openCall
 	held    []Block // what was said while calls were open or an answer arrived
 	queued  []Queued
@@ -95,18 +96,18 @@ func (h History) Apply(r event.Record) History {
 	case event.MessageDequeued:
 		return h.fromQueue(r.Seq, p.QueuedEventID, p.By == event.TakenByEngine)
 	case event.ShellRun:
-		return h.aside(r.Seq, fmt.Sprintf("The user ran `%s`; exit code %d. Output:\n%s", p.Command, p.ExitCode, p.Output))
+		return h.say(r.Seq, fmt.Sprintf("The user ran `%s`; exit code %d. Output:\n%s", p.Command, p.ExitCode, p.Output))
 	case event.ContextNoted:
 		return h.say(r.Seq, p.Text)
 	case event.VerificationRequested:
 		return h.say(r.Seq, p.ModelText)
 	case event.ChecksCompleted:
-		return h.aside(r.Seq, p.ModelText)
+		return h.say(r.Seq, p.ModelText)
 
 	case event.SessionResumed:
-		return h.answered(h.request) // no more of it will come
+		return h.answered(h.request, false) // no more of it will come
 	case event.ModelRequestStarted:
-		h = h.answered(h.request)
+		h = h.answered(h.request, false)
 		if p.Purpose.Conversational() {
 			h.request, h.since = p.RequestID, r.Seq
 		}
@@ -121,7 +122,7 @@ func (h History) Apply(r event.Record) History {
 	case event.ToolRequested:
 		return h.called(r.Seq, p)
 	case event.ModelResponseCompleted:
-		return h.answered(p.RequestID)
+		return h.answered(p.RequestID, true)
 	case event.ModelRequestFailed:
 		return h.failed(p)
 
@@ -137,9 +138,7 @@ func (h History) Apply(r event.Record) History {
 	case event.ContextCompacted:
 		return h.compacted(r.Seq, p)
 	case event.ModelChanged:
-		return h.rewritten(func(b Block) bool {
-			return b.Kind == ThinkingBlock || b.Kind == OpaqueBlock && b.Name == "redacted_thinking"
-		}, nil)
+		return h.rewritten(Block.thought, nil)
 	}
 	return h
 }
@@ -168,21 +167,12 @@ func (h History) say(seq int64, text string) History {
 	return h.add(Block{Role: User, Kind: TextBlock, Text: text, Seq: seq})
 }
 
-// aside adds text that may come while an answer arrives. It must not part the
-// answer's blocks, so it waits for their end.
-func (h History) aside(seq int64, text string) History {
-	if h.request == "" || strings.TrimSpace(text) == "" {
-		return h.say(seq, text)
-	}
-	h.held = with(h.held, Block{Role: User, Kind: TextBlock, Text: text, Seq: seq})
-	return h
-}
-
-// add appends a block of the user, behind the results of calls that are open
-// and what was said before.
+// add appends a block of the user: not between the blocks of an answer that
+// arrives, behind the results of calls that are open, and behind what was said
+// before.
 func (h History) add(b Block) History {
 	h.held = with(h.held, b)
-	if len(h.calls) > 0 {
+	if h.request != "" || len(h.calls) > 0 {
 		return h
 	}
 	return h.release()
@@ -198,13 +188,38 @@ func (h History) fromQueue(seq int64, id string, enters bool) History {
 	return h
 }
 
-// spoken adds a block of the call that is being answered.
+// spoken adds a block of the call that is being answered. What may not end a
+// message waits for what follows it.
 func (h History) spoken(request string, b Block) History {
 	if request != h.request || request == "" {
 		return h
 	}
 	b.Role = Assistant
-	h.blocks = h.blocks.add(b)
+	h.tail = with(h.tail, b)
+	if b.thought() || b.serverCall() {
+		return h
+	}
+	return h.follow(len(h.tail))
+}
+
+// thought says that the block is thinking. The API refuses an assistant message
+// that ends in it.
+func (b Block) thought() bool {
+	return b.Kind == ThinkingBlock || b.Kind == OpaqueBlock && b.Name == "redacted_thinking"
+}
+
+// serverCall says that the block is a call which the service itself answers.
+// Its result is a block of the same answer, unless that was cut off.
+func (b Block) serverCall() bool {
+	return b.Kind == OpaqueBlock && strings.HasSuffix(b.Name, "tool_use")
+}
+
+// follow moves the first n waiting blocks into the history and drops the rest.
+func (h History) follow(n int) History {
+	for _, b := range h.tail[:n] {
+		h.blocks = h.blocks.add(b)
+	}
+	h.tail = nil
 	return h
 }
 
@@ -217,10 +232,15 @@ func (h History) called(seq int64, p event.ToolRequested) History {
 }
 
 // answered ends the arrival of a call's blocks.
-func (h History) answered(request string) History {
+func (h History) answered(request string, whole bool) History {
 	if request != h.request || request == "" {
 		return h
 	}
+	n := len(h.tail)
+	for n > 0 && (h.tail[n-1].thought() || !whole && h.tail[n-1].serverCall()) {
+		n--
+	}
+	h = h.follow(n)
 	h.request = ""
 	if len(h.calls) > 0 {
 		return h
@@ -235,9 +255,9 @@ func (h History) failed(p event.ModelRequestFailed) History {
 		return h
 	}
 	if p.Kind != event.ErrorCancelled {
-		h.blocks, h.calls = h.before(h.since), nil
+		h.blocks, h.calls, h.tail = h.before(h.since), nil, nil
 	}
-	return h.answered(p.RequestID)
+	return h.answered(p.RequestID, false)
 }
 
 // before are the blocks without those of the assistant that came after a fact.

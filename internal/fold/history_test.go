@@ -229,11 +229,34 @@ func TestTheHistoryIsWhatTheModelSees(t *testing.T) {
 				said("go"), started("r1"), thought("r1", "hm"), opaque("r1", "redacted_thinking"), opaque("r1", "server_tool_use"), text("r1", "a"),
 				answered("r1", event.StopEndTurn),
 				event.ModelChanged{From: "m", To: "n"},
-				said("on"), started("r2"), thought("r2", "ha"),
+				said("on"), started("r2"), thought("r2", "ha"), text("r2", "b"),
 			},
 			want: []string{
-				"user says go", `assistant sends {"type":"server_tool_use"}`, "assistant says a", "user says on", "assistant thinks ha sig",
+				"user says go", `assistant sends {"type":"server_tool_use"}`, "assistant says a", "user says on", "assistant thinks ha sig", "assistant says b",
 			},
+		},
+		{
+			name: "an answer that was cut behind thinking ends before it, and before a call without its result",
+			facts: []event.Fact{
+				said("go"), started("r1"), thought("r1", "hm"), text("r1", "a"), thought("r1", "ha"), opaque("r1", "server_tool_use"),
+				event.ModelRequestFailed{RequestID: "r1", Kind: event.ErrorCancelled}, said("on"),
+			},
+			want: []string{"user says go", "assistant thinks hm sig", "assistant says a", "user says on"},
+		},
+		{
+			name: "a paused answer keeps the call that the service goes on with",
+			facts: []event.Fact{
+				said("go"), started("r1"), opaque("r1", "server_tool_use"), answered("r1", event.StopPauseTurn),
+			},
+			want: []string{"user says go", `assistant sends {"type":"server_tool_use"}`},
+		},
+		{
+			name: "what the user says while an answer arrives stands behind it",
+			facts: []event.Fact{
+				said("go"), started("r1"), thought("r1", "hm"), event.Interrupted{}, said("stop"), called("r1", "a", "read", `{}`),
+				event.ToolCancelled{ToolUseID: "a", ModelText: "cancelled"}, event.ModelRequestFailed{RequestID: "r1", Kind: event.ErrorCancelled},
+			},
+			want: []string{"user says go", "assistant thinks hm sig", "assistant calls a read{}", "user answers a cancelled (error)", "user says stop"},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

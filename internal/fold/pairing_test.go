@@ -61,6 +61,7 @@ func TestEveryCallHasOneResultWhereverASessionStops(t *testing.T) {
 		for _, call := range folded(State{}, l.records).Calls {
 			l.add(event.ToolCancelled{ToolUseID: call.ID, Reason: event.CancelRecovery, ModelText: "lost"})
 		}
+		l.add(event.SessionResumed{})
 		l.add(said("and now?"))
 		blocks := folded(History{}, l.records).Blocks()
 		if problem := unpaired(blocks); problem != "" {
@@ -96,7 +97,7 @@ func TestNothingIsLostAddedOrPartedBetweenTheLogAndTheHistory(t *testing.T) {
 			}
 		}
 		var want []string
-		for _, b := range s.spoken {
+		for _, b := range s.heard() {
 			want = append(want, b.line)
 		}
 		if d := difference(spoken, want); d != "" {
@@ -105,7 +106,7 @@ func TestNothingIsLostAddedOrPartedBetweenTheLogAndTheHistory(t *testing.T) {
 		if d := difference(texts, s.said); d != "" {
 			t.Fatalf("the user's words: %s\nof\n  %s", d, indented(names(s.records)))
 		}
-		if problem := parted(h.Blocks(), s.spoken); problem != "" {
+		if problem := parted(h.Blocks(), s.heard()); problem != "" {
 			t.Fatalf("%s\nin\n  %s", problem, indented(lines(h)))
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"pgregory.net/rapid"
 
@@ -192,9 +193,7 @@ func (s *script) interrupt() {
 func (s *script) crash() {
 	s.closeAll(event.CancelRecovery)
 	s.request = ""
-	if s.chance(50, "resumed") {
-		s.add(event.SessionResumed{})
-	}
+	s.add(event.SessionResumed{})
 	s.meanwhile()
 }
 
@@ -229,4 +228,19 @@ func (s *script) batch() bool {
 		s.add(rapid.SampledFrom([]event.Fact{completed(id), toolFailed(id), cancelled(id)}).Draw(s.T, "result"))
 	}
 	return true
+}
+
+// heard are the assistant's blocks that a history keeps: an answer does not
+// end in thinking.
+func (s *script) heard() []tagged {
+	var kept []tagged
+	for i, b := range s.spoken {
+		follows := slices.ContainsFunc(s.spoken[i:], func(later tagged) bool {
+			return later.request == b.request && !strings.HasPrefix(later.line, "thinks")
+		})
+		if follows {
+			kept = append(kept, b)
+		}
+	}
+	return kept
 }

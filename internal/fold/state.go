@@ -91,13 +91,17 @@ type Request struct {
 	// Superseded is set once the user's side said something after the answer,
 	// so that its stop reason no longer decides what is next.
 	Superseded bool
-	before     repetition // as it was when the call began
+	// Continues says that the answer goes on with the text of the one before,
+	// which was cut or paused.
+	Continues bool
+	before    attempt
 }
 
-// repetition is how often in a row one call was made.
-type repetition struct {
-	call  string
-	times int
+// attempt is what a failed attempt takes back: how the task stood before it.
+type attempt struct {
+	lastCall string
+	repeated int
+	answer   string
 }
 
 // Call is a tool call without a result.
@@ -231,6 +235,7 @@ func infoOf(r event.Record, p event.SessionStarted) SessionInfo {
 // opened starts a task, or goes on with the open one when the user writes
 // again before it ended (after a crash, say).
 func (s State) opened(r event.Record, text string) State {
+	s = s.ended(nil)
 	s.Task = Task{Open: true, Seq: r.Seq, StartTS: r.TS, Objective: text}
 	s.Interrupted = false
 	return s.toldMore()
@@ -256,18 +261,35 @@ func (s State) toldMore() State {
 func (s State) requestStarted(p event.ModelRequestStarted) State {
 	s.CompactedSinceCall = false
 	if p.Purpose.Conversational() {
-		s.Request = Request{ID: p.RequestID, Phase: Streaming, before: repetition{s.Task.lastCall, s.Task.Repeated}}
+		s.Request = Request{
+			ID: p.RequestID, Phase: Streaming, Continues: s.Request.unfinished(),
+			before: attempt{lastCall: s.Task.lastCall, repeated: s.Task.Repeated, answer: s.Task.Answer},
+		}
 	}
 	return s
+}
+
+// unfinished says that the next answer goes on with this one's text.
+func (r Request) unfinished() bool {
+	switch r.Phase {
+	case Answered:
+		return r.Calls == 0 && (r.Stop == event.StopMaxTokens || r.Stop == event.StopPauseTurn)
+	case Failed:
+		return r.Continues
+	}
+	return false
 }
 
 func (s State) textSettled(r event.Record, p event.ModelTextBlockCompleted) State {
 	if p.RequestID != s.Request.ID || strings.TrimSpace(p.Text) == "" {
 		return s
 	}
-	if s.Request.Text {
+	switch {
+	case s.Request.Text:
 		s.Task.Answer += "\n\n" + p.Text
-	} else {
+	case s.Request.Continues:
+		s.Task.Answer += p.Text
+	default:
 		s.Task.Answer = p.Text
 	}
 	s.Request.Text, s.Task.AnswerSeq = true, r.Seq
@@ -304,7 +326,7 @@ func (s State) answered(p event.ModelResponseCompleted) State {
 	} else {
 		s.Task.Overflows = 0
 	}
-	if !s.Request.Text {
+	if !s.Request.Text && !s.Request.Continues {
 		s.Task.Answer = ""
 	}
 	u := p.Usage
@@ -317,8 +339,9 @@ func (s State) requestFailed(p event.ModelRequestFailed) State {
 		return s
 	}
 	s.Request.Phase, s.Request.Failure = Failed, p
-	if p.Kind != event.ErrorCancelled { // the attempt's calls were never made
-		s.Task.lastCall, s.Task.Repeated = s.Request.before.call, s.Request.before.times
+	if p.Kind != event.ErrorCancelled { // the attempt's calls were never made, nor its words said
+		was := s.Request.before
+		s.Task.lastCall, s.Task.Repeated, s.Task.Answer = was.lastCall, was.repeated, was.answer
 	}
 	if p.Kind == event.ErrorContextOverflow {
 		s.Task.Overflows++
@@ -336,6 +359,8 @@ func (s State) closed(id string) State {
 
 func (s State) ended(result event.Fact) State {
 	s.Task.Open, s.Task.Result = false, result
+	// A question of the engine's own is about the task; nobody waits any more.
+	s.Questions = without(s.Questions, func(q event.QuestionAsked) bool { return q.ToolUseID == "" })
 	return s
 }
 

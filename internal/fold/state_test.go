@@ -313,3 +313,46 @@ func TestAnIDOfACallIsKnownForEver(t *testing.T) {
 		t.Errorf("dropped %t, other %t; want true, false", s.HasCall("dropped"), s.HasCall("other"))
 	}
 }
+
+func TestAnAnswerThatWasCutGoesOnInTheNextOne(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		facts []event.Fact
+		want  string
+	}{
+		{"cut by the output limit", []event.Fact{
+			said("go"), started("r1"), text("r1", "first "), answered("r1", event.StopMaxTokens),
+			event.ContextNoted{Text: "go on"}, started("r2"), text("r2", "second"), answered("r2", event.StopEndTurn),
+		}, "first second"},
+		{"paused, and the next attempt failed once", []event.Fact{
+			said("go"), started("r1"), text("r1", "first "), answered("r1", event.StopPauseTurn),
+			started("r2"), text("r2", "lost"), event.ModelRequestFailed{RequestID: "r2", Kind: event.ErrorRetryable},
+			started("r3"), text("r3", "second"), answered("r3", event.StopEndTurn),
+		}, "first second"},
+		{"an answer after calls is one of its own", []event.Fact{
+			said("go"), started("r1"), text("r1", "I look"), called("r1", "a", "read", `{}`), answered("r1", event.StopToolUse),
+			completed("a"), started("r2"), text("r2", "done"), answered("r2", event.StopEndTurn),
+		}, "done"},
+		{"a new task", []event.Fact{
+			said("go"), started("r1"), text("r1", "first"), answered("r1", event.StopMaxTokens),
+			said("again"), started("r2"), text("r2", "second"), answered("r2", event.StopEndTurn),
+		}, "second"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := folded(State{}, records(tt.facts...)).Task.Answer; got != tt.want {
+				t.Errorf("answer %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestAQuestionOfTheEngineEndsWithItsTask(t *testing.T) {
+	asked := event.QuestionAsked{QuestionID: "q", Question: "go on?"}
+	for name, end := range map[string]event.Fact{
+		"interrupt": event.Interrupted{}, "failure": event.TaskFailed{}, "another message": said("again"),
+	} {
+		if s := folded(State{}, records(said("go"), asked, end)); len(s.Questions) != 0 {
+			t.Errorf("after %s %d questions are open", name, len(s.Questions))
+		}
+	}
+}

@@ -178,6 +178,26 @@ func TestInterruptedThinkingLeavesNothing(t *testing.T) {
 	r.converses("user: think", "user: and?", "assistant: Well.")
 }
 
+// The service refuses an assistant message that ends in thinking, signed or not.
+func TestAnInterruptBehindThinkingLeavesNoMessageThatEndsInIt(t *testing.T) {
+	r := newRig(t, answers(fakeapi.Think("hm"), fakeapi.Text(strings.Repeat("never whole ", 50))), answers(fakeapi.Text("Well.")))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r.log.Bus().OnAny(func(event.Record) {}, func(n event.Live) {
+		if _, ok := n.Notice.(event.ModelTextDelta); ok {
+			cancel()
+		}
+	})
+	r.say("think")
+	r.callWith(ctx)
+	if thoughts := told[event.ModelThinkingBlockCompleted](r); len(thoughts) != 1 {
+		t.Errorf("settled %+v", thoughts)
+	}
+	r.say("and?")
+	r.call()
+	r.converses("user: think", "user: and?", "assistant: Well.")
+}
+
 func TestAnInterruptEndsTheWaitForTheNextAttempt(t *testing.T) {
 	r := newRig(t, fakeapi.Turn{Error: &fakeapi.Fault{Status: 529, RetryAfter: "200"}})
 	ctx, cancel := context.WithCancel(t.Context())
