@@ -96,6 +96,9 @@ func (e *Engine) submit(s fold.State, c command.SubmitMessage) error {
 	if s.Task.Open && e.busy() {
 		return e.publish(event.MessageQueued{Text: event.Text(c.Text), Mentions: c.Mentions})
 	}
+	if s.Request.Phase == fold.Streaming && e.busy() {
+		return e.submitBehind(c)
+	}
 	if err := e.noteWorld(); err != nil {
 		return err
 	}
@@ -104,6 +107,16 @@ func (e *Engine) submit(s fold.State, c command.SubmitMessage) error {
 	}
 	e.rouse()
 	return nil
+}
+
+// submitBehind takes a message right after an interrupt, while the answer may
+// still bring a block, which must not be parted from those before it.
+func (e *Engine) submitBehind(c command.SubmitMessage) error {
+	r, err := e.o.Log.Publish(event.MessageQueued{Text: event.Text(c.Text), Mentions: c.Mentions})
+	if err == nil && e.next == "" {
+		e.next = r.ID
+	}
+	return err
 }
 
 func (e *Engine) setMode(m permission.Mode) error {
@@ -118,6 +131,9 @@ func (e *Engine) setMode(m permission.Mode) error {
 func (e *Engine) takeBack(queue []fold.Queued, id string, f event.Fact) error {
 	for _, q := range queue {
 		if q.EventID == id {
+			if id == e.next {
+				e.next = ""
+			}
 			return e.publish(f)
 		}
 	}

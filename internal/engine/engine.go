@@ -97,6 +97,7 @@ type Engine struct {
 	detach  chan struct{}           // closed to send the running command to the background
 	idle    chan struct{}           // closed while there is nothing to do
 	failure error                   // the log could not be written
+	next    string                  // the queued message that opens the next task, whatever waits
 }
 
 // New starts the worker of a session whose log is open. The tiers are

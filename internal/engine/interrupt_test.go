@@ -238,7 +238,44 @@ func TestCloseDuringAnAnswerLeavesTheTaskOpenAndContinueFinishesIt(t *testing.T)
 	}
 }
 
-// Interrupting and writing on in one breath must not part an answer's blocks.
+// A message between the blocks of an answer would part its thinking from its
+// calls, which the service refuses for ever.
+func TestAMessageRightAfterAnInterruptEntersBehindTheAnswer(t *testing.T) {
+	w := newWorld(t, script(
+		turn(fakeapi.Think("hm"), fakeapi.Text("One."), call("t1", "read", `{"path":"a"}`)),
+		turn(fakeapi.Text("Fine.")), turn(fakeapi.Text("Later."))))
+	bus.On(w.log.Bus(), func(_ event.Record, _ event.ModelThinkingBlockCompleted) {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			w.do(command.QueueMessage{Text: "later"})
+			w.do(command.Interrupt{})
+			w.do(command.SubmitMessage{Text: "rather this"})
+		}()
+		<-done // the answer goes on behind this handler
+	})
+	w.do(command.SubmitMessage{Text: "begin"})
+	w.rest()
+	w.completed()
+	w.wantLast(`user: "later"`)
+	arriving := false
+	for _, r := range w.records() {
+		switch r.Fact.(type) {
+		case event.ModelRequestStarted:
+			arriving = true
+		case event.ModelRequestFailed, event.ModelResponseCompleted:
+			arriving = false
+		case event.UserMessageCreated, event.MessageDequeued:
+			if arriving {
+				t.Errorf("fact %d parts an answer", r.Seq)
+			}
+		}
+	}
+	if got := facts[event.TaskCompleted](w); len(got) != 2 || got[0].Evidence.Objective != "rather this" {
+		t.Errorf("tasks %+v", got)
+	}
+}
+
 func TestAMessageRightAfterAnInterruptIsAnswered(t *testing.T) {
 	started := make(chan string, 1)
 	w := newWorld(t, script(turn(call("t1", "stuck", `{}`)), turn(fakeapi.Text("Fine."))), stuck(started))

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -14,6 +15,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/khaelor/khaelor/internal/anthropic"
 	"github.com/khaelor/khaelor/internal/bus"
 	"github.com/khaelor/khaelor/internal/command"
 	"github.com/khaelor/khaelor/internal/engine"
@@ -59,6 +61,8 @@ type recording struct {
 	steps []step
 	calls []*recordedCall // of all steps, as they are served
 
+	sent []byte // the last request, without breakpoints
+
 	mu      sync.Mutex
 	served  int // replies
 	steered int
@@ -80,7 +84,7 @@ func TestEveryRecordedSessionRunsThroughAWholeEngine(t *testing.T) {
 			for i := range r.steps {
 				r.calls = append(r.calls, r.steps[i].calls...)
 			}
-			r.w = newWorld(t, fakeapi.Options{Responder: r.respond, Script: fakeapi.Script{Window: 10_000_000}}, attended, r.tools)
+			r.w = newWorld(t, r.service(), attended, r.tools, func(o *engine.Options) { o.Client = r })
 			r.play()
 			r.check()
 		})
@@ -151,6 +155,28 @@ func linesOf(t *testing.T, file string) []recordedLine {
 		}
 		lines = append(lines, l)
 	}
+}
+
+func (r *recording) service() fakeapi.Options {
+	return fakeapi.Options{Responder: r.respond, Script: fakeapi.Script{Window: 10_000_000}}
+}
+
+// lifetime is how many requests one service answers; it keeps them all, and
+// those of a long session fill the memory.
+const lifetime = 40
+
+// Stream holds the request to the one before and sends it.
+func (r *recording) Stream(ctx context.Context, body []byte, h anthropic.Handler) (anthropic.Reply, error) {
+	now := bytes.ReplaceAll(body, []byte(`,"cache_control":{"type":"ephemeral"}`), nil)
+	if !bytes.HasPrefix(now, bytes.TrimSuffix(r.sent, []byte("]}]}"))) {
+		r.w.Error("a request does not begin with the bytes of the one before")
+	}
+	r.sent = now
+	if len(r.w.server.Requests()) == lifetime {
+		r.w.serveNoMore()
+		r.w.serve(r.service())
+	}
+	return r.w.client.Stream(ctx, body, h)
 }
 
 // respond is the next reply of the assistant. Its thinking gets signatures of
@@ -317,7 +343,7 @@ func (r *recording) check() {
 	}
 	lines := r.w.records()
 	r.w.Logf("%d facts, %d requests, %d calls (%d with a recorded result, %d ids replaced), %d steered, %d interrupted, %d bytes of log",
-		len(lines), len(r.w.asked()), len(ids), recorded, replaced, r.steered, r.cut, r.size())
+		len(lines), r.served, len(ids), recorded, replaced, r.steered, r.cut, r.size())
 }
 
 func (r *recording) size() int64 {

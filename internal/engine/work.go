@@ -54,11 +54,16 @@ func (e *Engine) openNext() (bool, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := e.o.Log.Fold().State
-	if s.Interrupted || s.Task.Open || len(s.Steering)+len(s.Messages) == 0 {
+	next := e.next
+	e.next = ""
+	if s.Task.Open || next == "" && (s.Interrupted || len(s.Steering)+len(s.Messages) == 0) {
 		return s.Task.Open, nil
 	}
 	if err := e.noteWorld(); err != nil {
 		return false, err
+	}
+	if next != "" {
+		return true, e.publish(event.MessageDequeued{QueuedEventID: next, By: event.TakenByEngine})
 	}
 	if len(s.Steering) == 0 {
 		return true, e.publish(event.MessageDequeued{QueuedEventID: s.Messages[0].EventID, By: event.TakenByEngine})

@@ -67,7 +67,7 @@ func newWorld(t *testing.T, serve fakeapi.Options, change ...func(*engine.Option
 		t.Fatal(err)
 	}
 	w.o = engine.Options{
-		Workspace: ws, Tools: builtin.All(), Clock: clk,
+		Client: w.client, Workspace: ws, Tools: builtin.All(), Clock: clk,
 		Policy: permission.New(permission.Options{Mode: permission.ModeBypass, Root: ws.Cwd()}),
 		Spill:  func([]byte) (string, error) { return "", nil },
 		Params: func(model string) contextengine.Params {
@@ -86,7 +86,7 @@ func newWorld(t *testing.T, serve fakeapi.Options, change ...func(*engine.Option
 // start makes an engine on the log as it is.
 func (w *world) start() {
 	w.Helper()
-	w.o.Log, w.o.Client, w.o.Repo = w.log, w.client, repo.Open(w.o.Workspace)
+	w.o.Log, w.o.Repo = w.log, repo.Open(w.o.Workspace)
 	e, err := engine.New(context.Background(), w.o)
 	if err != nil {
 		w.Fatal(err)
@@ -112,6 +112,10 @@ func (w *world) end() {
 	if w.Engine != nil {
 		w.stop()
 	}
+	w.serveNoMore()
+}
+
+func (w *world) serveNoMore() {
 	w.client.Close()
 	if err := w.server.Close(); err != nil {
 		w.Error(err)
