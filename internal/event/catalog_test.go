@@ -29,7 +29,7 @@ var seedFacts = map[string]string{
 	"model.thinking-block-completed": "requestId blockIndex thinking signature",
 	"tool.requested":                 "requestId blockIndex toolUseId toolName input",
 	"model.response-completed":       "requestId stopReason usage{inputTokens outputTokens cacheReadTokens cacheWriteTokens} durationMs",
-	"model.request-failed":           "requestId kind message status? retriesExhausted",
+	"model.request-failed":           "requestId kind message status? retriesExhausted usage?{inputTokens outputTokens cacheReadTokens cacheWriteTokens}",
 
 	"permission.requested": "permissionRequestId toolUseId capability descriptor suggestion?{capability pattern} capabilities?[] callHash?",
 	"permission.granted":   "permissionRequestId scope feedback? editedInput?",

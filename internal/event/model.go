@@ -114,6 +114,8 @@ type ModelRequestFailed struct {
 	Message          string         `json:"message"` // never holds a key or a header
 	Status           int            `json:"status,omitempty"`
 	RetriesExhausted bool           `json:"retriesExhausted"`
+	// Usage is what the API had counted by then: it is charged all the same.
+	Usage *ModelUsage `json:"usage,omitempty"`
 }
 
 func (ModelRequestStarted) durable() string         { return "model.request-started" }

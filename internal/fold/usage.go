@@ -25,22 +25,26 @@ func (u Usage) Apply(r event.Record) Usage {
 		u.newest = p
 	case event.ModelResponseCompleted:
 		if p.RequestID == u.newest.RequestID {
-			u.Models = added(u.Models, u.newest.Model, p.Usage)
+			u.Models = added(u.Models, ModelUsage{Model: u.newest.Model, Responses: 1, Tokens: p.Usage})
+		}
+	case event.ModelRequestFailed:
+		if p.RequestID == u.newest.RequestID && p.Usage != nil {
+			u.Models = added(u.Models, ModelUsage{Model: u.newest.Model, Tokens: *p.Usage})
 		}
 	}
 	return u
 }
 
-func added(models []ModelUsage, model string, tokens event.ModelUsage) []ModelUsage {
+func added(models []ModelUsage, more ModelUsage) []ModelUsage {
 	copied := append([]ModelUsage(nil), models...)
 	for i := range copied {
-		if copied[i].Model == model {
-			copied[i].Responses++
-			copied[i].Tokens = plus(copied[i].Tokens, tokens)
+		if copied[i].Model == more.Model {
+			copied[i].Responses += more.Responses
+			copied[i].Tokens = plus(copied[i].Tokens, more.Tokens)
 			return copied
 		}
 	}
-	return append(copied, ModelUsage{Model: model, Responses: 1, Tokens: tokens})
+	return append(copied, more)
 }
 
 func plus(a, b event.ModelUsage) event.ModelUsage {

@@ -80,3 +80,15 @@ func TestTheCostIsNotKnownWhenAPriceIsNot(t *testing.T) {
 }
 
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
+
+func TestWhatAFailedAttemptTookIsCountedToo(t *testing.T) {
+	u := folded(Usage{}, records(
+		startedOn("r1", "m", event.PurposeMain),
+		event.ModelRequestFailed{RequestID: "r1", Kind: event.ErrorCancelled, Usage: &event.ModelUsage{InputTokens: 100, OutputTokens: 2}},
+		startedOn("r2", "m", event.PurposeMain), used("r2", event.ModelUsage{InputTokens: 10, OutputTokens: 7}),
+	))
+	tokens, responses := u.Total()
+	if want := (event.ModelUsage{InputTokens: 110, OutputTokens: 9}); tokens != want || responses != 1 {
+		t.Errorf("%+v in %d responses, want %+v in 1", tokens, responses, want)
+	}
+}

@@ -105,6 +105,7 @@ func endsInSpace(h fold.History) bool {
 type failure struct {
 	requestID string
 	err       *anthropic.Error
+	usage     *event.ModelUsage // what was counted by then, if anything was
 }
 
 // attempt makes one request. A failed one is not recorded yet.
@@ -126,26 +127,34 @@ func (r *Runtime) attempt(ctx context.Context) (*failure, error) {
 	r.Context.Release() // the transport may still be reading the body
 	var failed *anthropic.Error
 	if errors.As(err, &failed) {
-		return &failure{requestID: id, err: failed}, nil
+		f := &failure{requestID: id, err: failed}
+		if reply.Usage.Known {
+			counted := usageOf(reply.Usage)
+			f.usage = &counted
+		}
+		return f, nil
 	}
 	return nil, err
 }
 
 func (r *Runtime) completed(a *answer, reply anthropic.Reply, start time.Time) error {
-	u := reply.Usage
 	_, err := r.Log.Publish(event.ModelResponseCompleted{
 		RequestID:  a.requestID,
 		StopReason: event.StopReason(event.Text(reply.StopReason)),
-		Usage: event.ModelUsage{
-			InputTokens: u.InputTokens, OutputTokens: u.OutputTokens,
-			CacheReadTokens: u.CacheReadTokens, CacheWriteTokens: u.CacheWriteTokens,
-		},
+		Usage:      usageOf(reply.Usage),
 		DurationMS: r.Clock.Since(start).Milliseconds(),
 	})
 	if err != nil {
 		return err
 	}
 	return a.reject(reply.CutBlock)
+}
+
+func usageOf(u anthropic.Usage) event.ModelUsage {
+	return event.ModelUsage{
+		InputTokens: u.InputTokens, OutputTokens: u.OutputTokens,
+		CacheReadTokens: u.CacheReadTokens, CacheWriteTokens: u.CacheWriteTokens,
+	}
 }
 
 // giveUpOrAnnounce records the failure, closes the attempt's calls, and says
@@ -160,7 +169,7 @@ func (r *Runtime) giveUpOrAnnounce(attempt int, elapsed time.Duration, f *failur
 	}
 	kind := event.ModelErrorKind(f.err.Kind)
 	if _, err := r.Log.Publish(event.ModelRequestFailed{
-		RequestID: f.requestID, Kind: kind, Message: event.Text(message), Status: f.err.Status, RetriesExhausted: !again,
+		RequestID: f.requestID, Kind: kind, Message: event.Text(message), Status: f.err.Status, RetriesExhausted: !again, Usage: f.usage,
 	}); err != nil {
 		return 0, false, err
 	}
