@@ -73,9 +73,6 @@ type SetModel struct{ Model string }
 // Rename gives the session another title.
 type Rename struct{ Title string }
 
-// Shell runs a command of the user's own ("!").
-type Shell struct{ Line string }
-
 func (SubmitMessage) command()      {}
 func (Continue) command()           {}
 func (Steer) command()              {}
@@ -89,4 +86,3 @@ func (Background) command()         {}
 func (SetMode) command()            {}
 func (SetModel) command()           {}
 func (Rename) command()             {}
-func (Shell) command()              {}

@@ -89,7 +89,7 @@ func (a asker) AskRepeated(ctx context.Context, call string, times int) error {
 	defer end()
 	if _, err := a.e.o.Log.Publish(event.QuestionAsked{
 		QuestionID: id,
-		Question:   fmt.Sprintf("The model made the same call %d times in a row: %s. Go on?", times, event.Text(call)),
+		Question:   fmt.Sprintf("The model made the same call %d times in a row: %s. Go on?", times, tool.Clip(event.Text(call), 400).Text),
 		Options:    event.List[string]{"go on", "stop"},
 	}); err != nil {
 		return err

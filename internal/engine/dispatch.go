@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/khaelor/khaelor/internal/command"
@@ -18,6 +19,7 @@ var (
 	ErrBusy          = errors.New("a task is running: change the model when it has ended")
 	ErrEmptyMessage  = errors.New("the message is empty")
 	ErrNothingToDo   = errors.New("the session has no unfinished task")
+	ErrNothingRuns   = errors.New("no command is running")
 	ErrNothingQueued = errors.New("nothing of that id is queued")
 	ErrNotAsked      = errors.New("nothing of that id is waiting for an answer")
 	ErrNotAnObject   = errors.New("the edited input is not a JSON object")
@@ -50,14 +52,14 @@ func (e *Engine) Dispatch(c command.Command) error {
 		if !s.Task.Open {
 			return e.submit(s, command.SubmitMessage{Text: c.Text})
 		}
-		return e.publish(event.SteeringQueued{Text: event.Text(c.Text)})
+		return e.wait(event.SteeringQueued{Text: event.Text(c.Text)})
 	case command.WithdrawSteering:
 		return e.takeBack(s.Steering, c.QueuedEventID, event.SteeringWithdrawn{QueuedEventID: c.QueuedEventID})
 	case command.QueueMessage:
 		if !s.Task.Open {
 			return e.submit(s, command.SubmitMessage{Text: c.Text, Mentions: c.Mentions})
 		}
-		return e.publish(event.MessageQueued{Text: event.Text(c.Text), Mentions: c.Mentions})
+		return e.wait(event.MessageQueued{Text: event.Text(c.Text), Mentions: c.Mentions})
 	case command.TakeBack:
 		return e.takeBack(s.Messages, c.QueuedEventID, event.MessageDequeued{QueuedEventID: c.QueuedEventID, By: event.TakenByUser})
 	case command.Interrupt:
@@ -67,9 +69,7 @@ func (e *Engine) Dispatch(c command.Command) error {
 	case command.AnswerQuestion:
 		return e.answers.question(c)
 	case command.Background:
-		close(e.detach)
-		e.detach = make(chan struct{})
-		return nil
+		return e.background(s)
 	case command.SetMode:
 		return e.setMode(permission.Mode(c.Mode))
 	case command.SetModel:
@@ -88,16 +88,23 @@ func (e *Engine) publish(f event.Fact) error {
 	return err
 }
 
+// wait queues words for the open task, which a resumed session may not have
+// gone on with yet.
+func (e *Engine) wait(f event.Fact) error {
+	if err := e.publish(f); err != nil {
+		return err
+	}
+	e.rouse()
+	return nil
+}
+
 // submit opens a task; while one runs the message waits for its end.
 func (e *Engine) submit(s fold.State, c command.SubmitMessage) error {
 	if strings.TrimSpace(c.Text) == "" && len(c.Images) == 0 {
 		return ErrEmptyMessage
 	}
 	if s.Task.Open && e.busy() {
-		return e.publish(event.MessageQueued{Text: event.Text(c.Text), Mentions: c.Mentions})
-	}
-	if s.Request.Phase == fold.Streaming && e.busy() {
-		return e.submitBehind(c)
+		return e.publish(event.MessageQueued{Text: event.Text(c.Text), Mentions: c.Mentions, Images: c.Images})
 	}
 	if err := e.noteWorld(); err != nil {
 		return err
@@ -109,14 +116,15 @@ func (e *Engine) submit(s fold.State, c command.SubmitMessage) error {
 	return nil
 }
 
-// submitBehind takes a message right after an interrupt, while the answer may
-// still bring a block, which must not be parted from those before it.
-func (e *Engine) submitBehind(c command.SubmitMessage) error {
-	r, err := e.o.Log.Publish(event.MessageQueued{Text: event.Text(c.Text), Mentions: c.Mentions})
-	if err == nil && e.next == "" {
-		e.next = r.ID
+// background detaches the command that runs now; one that still waits for a
+// permission is not meant.
+func (e *Engine) background(s fold.State) error {
+	if !slices.ContainsFunc(s.Calls, func(c fold.Call) bool { return c.Started }) {
+		return ErrNothingRuns
 	}
-	return err
+	close(e.detach)
+	e.detach = make(chan struct{})
+	return nil
 }
 
 func (e *Engine) setMode(m permission.Mode) error {
@@ -131,9 +139,6 @@ func (e *Engine) setMode(m permission.Mode) error {
 func (e *Engine) takeBack(queue []fold.Queued, id string, f event.Fact) error {
 	for _, q := range queue {
 		if q.EventID == id {
-			if id == e.next {
-				e.next = ""
-			}
 			return e.publish(f)
 		}
 	}
@@ -173,14 +178,15 @@ func (e *Engine) permissionResponse(s fold.State, c command.PermissionResponse) 
 	default:
 		answer.Source = event.DeniedByUser
 	}
-	for _, open := range s.Permissions {
-		if open.PermissionRequestID == c.RequestID {
-			if err := e.grant(open, answer.Scope); err != nil {
-				return err
-			}
-		}
+	i := slices.IndexFunc(s.Permissions, func(p fold.OpenPermission) bool { return p.PermissionRequestID == c.RequestID })
+	if i < 0 {
+		return ErrNotAsked
 	}
-	return e.answers.permission(c.RequestID, answer)
+	kept := e.keep(s.Permissions[i], answer.Scope)
+	if kept != nil && answer.Scope == event.GrantProject {
+		answer.Scope = event.GrantSession // the log says only what holds
+	}
+	return errors.Join(e.answers.permission(c.RequestID, answer), kept)
 }
 
 func isObject(raw []byte) bool {
@@ -188,8 +194,9 @@ func isObject(raw []byte) bool {
 	return json.Unmarshal(raw, &members) == nil && members != nil
 }
 
-// grant keeps an answer that is to hold for longer than one call.
-func (e *Engine) grant(open fold.OpenPermission, scope event.GrantScope) error {
+// keep makes a rule of an answer that is to hold for longer than one call.
+// When it cannot be stored for the project it holds for the session.
+func (e *Engine) keep(open fold.OpenPermission, scope event.GrantScope) error {
 	if open.Suggestion == nil || (scope != event.GrantSession && scope != event.GrantProject) {
 		return nil
 	}
@@ -200,7 +207,9 @@ func (e *Engine) grant(open fold.OpenPermission, scope event.GrantScope) error {
 	rule.Action = permission.Allow
 	e.o.Policy.AddSession(rule)
 	if scope == event.GrantProject {
-		return e.o.Remember(rule)
+		if err := e.o.Remember(rule); err != nil {
+			return fmt.Errorf("allowed for this session only: %w", err)
+		}
 	}
 	return nil
 }

@@ -54,8 +54,6 @@ type Options struct {
 	Spill func(text []byte) (path string, err error)
 	// SpillDir is the canonical folder of those files.
 	SpillDir string
-	// Version goes into session.resumed.
-	Version string
 	// SessionTier is what this session is told besides Static: instructions.
 	SessionTier string
 	// Params are what the next request says besides the conversation.
@@ -97,7 +95,6 @@ type Engine struct {
 	detach  chan struct{}           // closed to send the running command to the background
 	idle    chan struct{}           // closed while there is nothing to do
 	failure error                   // the log could not be written
-	next    string                  // the queued message that opens the next task, whatever waits
 }
 
 // New starts the worker of a session whose log is open. The tiers are

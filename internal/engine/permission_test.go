@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -70,6 +71,32 @@ func TestAGrantHoldsForTheCallTheSessionOrTheProject(t *testing.T) {
 				t.Error("the calls did not run")
 			}
 		})
+	}
+}
+
+func TestAGrantThatCannotBeStoredHoldsForTheSessionAndTheCallRuns(t *testing.T) {
+	full := errors.New("the disk is full")
+	w := newWorld(t, touching(), attended, asking(), func(o *engine.Options) {
+		o.Remember = func(permission.Rule) error { return full }
+	})
+	var said []error
+	bus.On(w.log.Bus(), func(_ event.Record, p event.PermissionRequested) {
+		answered := make(chan struct{})
+		go func() {
+			defer close(answered)
+			said = append(said, w.Dispatch(command.PermissionResponse{RequestID: p.PermissionRequestID, Decision: command.Always}))
+		}()
+		<-answered
+	})
+	w.say("begin")
+	w.completed()
+	for _, g := range facts[event.PermissionGranted](w) {
+		if g.Scope != event.GrantSession {
+			t.Errorf("logged as %s", g.Scope)
+		}
+	}
+	if len(said) != 2 || !errors.Is(said[0], full) || !w.exists("a") || !w.exists("b") {
+		t.Errorf("told %v", said)
 	}
 }
 

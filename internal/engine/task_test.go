@@ -11,6 +11,7 @@ import (
 	"github.com/khaelor/khaelor/internal/engine"
 	"github.com/khaelor/khaelor/internal/event"
 	"github.com/khaelor/khaelor/internal/fakeapi"
+	"github.com/khaelor/khaelor/internal/fold"
 	"github.com/khaelor/khaelor/internal/tool"
 )
 
@@ -166,6 +167,7 @@ func TestWhatCannotBeDoneIsRefusedWithItsReason(t *testing.T) {
 		{command.PermissionResponse{RequestID: "x", Decision: command.Once}, engine.ErrNotAsked},
 		{command.PermissionResponse{RequestID: "x", Decision: command.Once, EditedInput: []byte("[")}, engine.ErrNotAnObject},
 		{command.AnswerQuestion{QuestionID: "x"}, engine.ErrNotAsked},
+		{command.Background{}, engine.ErrNothingRuns},
 	} {
 		if err := w.Dispatch(c.command); !errors.Is(err, c.want) {
 			t.Errorf("%T: %v, want %v", c.command, err, c.want)
@@ -232,4 +234,46 @@ func TestTheWorldIsNotedOnceAndAgainWhenItChanged(t *testing.T) {
 	git(t, w.dir, "checkout", "-q", "-b", "feature")
 	w.say("fifth")
 	w.wantLast(`user: environment "fifth"`)
+}
+
+func TestAWordSteersATaskThatAResumedSessionHasNotGoneOnWith(t *testing.T) {
+	w := newWorld(t, script(
+		fakeapi.Turn{Blocks: []fakeapi.Block{fakeapi.Text("One."), fakeapi.Text("Two.")}, StallAfterEvents: 7}, turn(fakeapi.Text("Done."))))
+	settled := heard[event.ModelTextBlockCompleted](w)
+	w.do(command.SubmitMessage{Text: "begin"})
+	await(w, "the first block", settled)
+	w.resume()
+	w.do(command.Steer{Text: "shorter"})
+	w.rest()
+	w.completed()
+	if last := w.last(); !strings.Contains(last, "shorter") {
+		t.Errorf("the model was told %s", last)
+	}
+}
+
+func TestAPictureOfAQueuedMessageReachesTheModel(t *testing.T) {
+	started := make(chan string, 1)
+	w := newWorld(t, script(turn(call("t1", "held", `{}`)), turn(fakeapi.Text("One.")), turn(fakeapi.Text("Two."))), own("held",
+		func(ctx context.Context, _ *tool.Env, _ map[string]any) (tool.Result, error) {
+			started <- "held"
+			return tool.Result{Text: "ok"}, nil
+		}))
+	sha, err := w.log.PutBlob([]byte("\x89PNG\r\n\x1a\n0000IHDR"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.do(command.SubmitMessage{Text: "begin"})
+	w.do(command.SubmitMessage{Text: "look", Images: []event.Media{{MediaType: "image/png", SHA256: sha}}})
+	await(w, "the call", started)
+	w.rest()
+	w.completed()
+	pictures := 0
+	for _, b := range w.log.Fold().History.Blocks() {
+		if b.Kind == fold.ImageBlock {
+			pictures++
+		}
+	}
+	if pictures != 1 {
+		t.Errorf("%d pictures in the history", pictures)
+	}
 }

@@ -6,10 +6,8 @@ import (
 	"fmt"
 
 	"github.com/khaelor/khaelor/internal/event"
+	"github.com/khaelor/khaelor/internal/tool"
 )
-
-// errTimeBudget ends a task whose time is up.
-var errTimeBudget = errors.New("the task's time is up")
 
 // work runs tasks until the engine is closed.
 func (e *Engine) work() {
@@ -54,16 +52,11 @@ func (e *Engine) openNext() (bool, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := e.o.Log.Fold().State
-	next := e.next
-	e.next = ""
-	if s.Task.Open || next == "" && (s.Interrupted || len(s.Steering)+len(s.Messages) == 0) {
+	if s.Task.Open || s.Interrupted || len(s.Steering)+len(s.Messages) == 0 {
 		return s.Task.Open, nil
 	}
 	if err := e.noteWorld(); err != nil {
 		return false, err
-	}
-	if next != "" {
-		return true, e.publish(event.MessageDequeued{QueuedEventID: next, By: event.TakenByEngine})
 	}
 	if len(s.Steering) == 0 {
 		return true, e.publish(event.MessageDequeued{QueuedEventID: s.Messages[0].EventID, By: event.TakenByEngine})
@@ -83,7 +76,7 @@ func (e *Engine) task() error {
 	defer cancel(nil)
 	if e.o.Timeout > 0 {
 		var stop context.CancelFunc
-		ctx, stop = context.WithTimeoutCause(ctx, e.o.Timeout, errTimeBudget)
+		ctx, stop = context.WithTimeoutCause(ctx, e.o.Timeout, tool.ErrTimeUp)
 		defer stop()
 	}
 	e.begin(cancel)
@@ -96,7 +89,7 @@ func (e *Engine) task() error {
 		return nil
 	case ctx.Err() == nil || !errors.Is(err, cause):
 		return err
-	case errors.Is(cause, errTimeBudget):
+	case errors.Is(cause, tool.ErrTimeUp):
 		return e.timeUp()
 	}
 	return nil // interrupted, or closing: then the task stays open for a resume

@@ -59,7 +59,7 @@ var addedFacts = map[string]string{
 	"session.forked":               "fromSessionId atSeq",
 	"model.opaque-block-completed": "requestId blockIndex blockType raw",
 	"user.shell-run":               "command exitCode output durationMs",
-	"user.message-queued":          "text mentions[]{path range?{start end} content?}",
+	"user.message-queued":          "text mentions[]{path range?{start end} content?} images?[]{mediaType sha256}",
 	"user.message-dequeued":        "queuedEventId by",
 	"user.steering-withdrawn":      "queuedEventId",
 	"user.question-asked":          "questionId toolUseId question options[]",

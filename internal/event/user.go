@@ -51,6 +51,7 @@ type SteeringWithdrawn struct {
 type MessageQueued struct {
 	Text     string        `json:"text"`
 	Mentions List[Mention] `json:"mentions"`
+	Images   []Media       `json:"images,omitempty"`
 }
 
 // Taker says who took a message off the queue.

@@ -88,7 +88,7 @@ func (h History) Apply(r event.Record) History {
 	case event.SteeringQueued:
 		h.queued = with(h.queued, Queued{EventID: r.ID, Text: p.Text})
 	case event.MessageQueued:
-		h.queued = with(h.queued, Queued{EventID: r.ID, Text: p.Text, Mentions: p.Mentions})
+		h.queued = with(h.queued, Queued{EventID: r.ID, Text: p.Text, Mentions: p.Mentions, Images: p.Images})
 	case event.SteeringWithdrawn:
 		h.queued = unqueued(h.queued, p.QueuedEventID)
 	case event.SteeringInjected:
@@ -181,7 +181,7 @@ func (h History) add(b Block) History {
 func (h History) fromQueue(seq int64, id string, enters bool) History {
 	for _, q := range h.queued {
 		if q.EventID == id && enters {
-			h = h.message(seq, q.Text, q.Mentions, nil)
+			h = h.message(seq, q.Text, q.Mentions, q.Images)
 		}
 	}
 	h.queued = unqueued(h.queued, id)

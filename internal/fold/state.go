@@ -119,6 +119,7 @@ type Queued struct {
 	EventID  string
 	Text     string
 	Mentions []event.Mention
+	Images   []event.Media
 }
 
 // OpenPermission is a question without an answer.
@@ -149,7 +150,7 @@ func (s State) Apply(r event.Record) State {
 	case event.MessageDequeued:
 		s = s.dequeued(r, p)
 	case event.MessageQueued:
-		s.Messages = with(s.Messages, Queued{EventID: r.ID, Text: p.Text, Mentions: p.Mentions})
+		s.Messages = with(s.Messages, Queued{EventID: r.ID, Text: p.Text, Mentions: p.Mentions, Images: p.Images})
 	case event.SteeringQueued:
 		s.Steering = with(s.Steering, Queued{EventID: r.ID, Text: p.Text})
 	case event.SteeringWithdrawn:

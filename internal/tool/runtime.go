@@ -19,6 +19,7 @@ import (
 var (
 	ErrInterrupted = errors.New("interrupted by the user")
 	ErrShutdown    = errors.New("shutting down")
+	ErrTimeUp      = errors.New("the task's time is up")
 )
 
 // Log is where the runtime records what happens.
@@ -99,7 +100,7 @@ func (r *Runtime) Run(ctx context.Context, calls []fold.Call) error {
 
 func (r *Runtime) one(ctx context.Context, call fold.Call) error {
 	if state := r.Log.Fold().State; !state.Runnable() || ctx.Err() != nil {
-		return r.cancel(call, cancelReason(ctx, state), "")
+		return r.cancel(ctx, call, cancelReason(ctx, state), "")
 	}
 	start := r.Clock.Now()
 	t, known := r.Tools.Get(call.Name)
@@ -201,7 +202,7 @@ func writes(n Need) bool {
 func (r *Runtime) question(ctx context.Context, v Verdict, call *fold.Call) (note string, via event.ApprovalVia, err error) {
 	asked := event.PermissionRequested{
 		PermissionRequestID: r.Clock.ID(), ToolUseID: call.ID, Capability: v.Capability,
-		Descriptor: event.Text(v.Descriptor), Suggestion: v.Suggestion, Capabilities: v.Capabilities,
+		Descriptor: Clip(event.Text(v.Descriptor), mostDescriptor).Text, Suggestion: v.Suggestion, Capabilities: v.Capabilities,
 		CallHash: callHash(call),
 	}
 	answer := Answer{Source: v.Source, Feedback: v.Reason}
@@ -304,7 +305,7 @@ func (r *Runtime) settle(ctx context.Context, call fold.Call, start time.Time, r
 	case err == nil:
 		return r.complete(call, start, result)
 	case ctx.Err() != nil:
-		return r.cancel(call, cancelReason(ctx, r.Log.Fold().State), result.Text)
+		return r.cancel(ctx, call, cancelReason(ctx, r.Log.Fold().State), result.Text)
 	case errors.As(err, &failed):
 		return r.fail(call, start, failed)
 	}
@@ -340,8 +341,11 @@ func (r *Runtime) fail(call fold.Call, start time.Time, e *Error) error {
 	return err
 }
 
-func (r *Runtime) cancel(call fold.Call, reason event.CancelReason, partial string) error {
+func (r *Runtime) cancel(ctx context.Context, call fold.Call, reason event.CancelReason, partial string) error {
 	text := cancelText[reason]
+	if errors.Is(context.Cause(ctx), ErrTimeUp) {
+		text = "[Cancelled: the task's time is up.]"
+	}
 	if strings.TrimSpace(partial) != "" {
 		text += "\nOutput until then:\n" + said(partial)
 	}
@@ -369,6 +373,10 @@ func cancelReason(ctx context.Context, s fold.State) event.CancelReason {
 	}
 	return event.CancelRecovery
 }
+
+// mostDescriptor bounds what a question says of a call, in characters. A
+// longer command is shown from the call itself.
+const mostDescriptor = 10_000
 
 // mostText bounds any result, in characters, whatever its tool thought fit.
 // It is above every bound of a tool's own.
