@@ -38,7 +38,8 @@ func TestAGrantHoldsForTheCallTheSessionOrTheProject(t *testing.T) {
 		{command.Once, 3, event.GrantOnce, []event.ApprovalVia{event.ViaUserOnce, event.ViaUserOnce, event.ViaUserOnce}, ""},
 		{command.Session, 2, event.GrantSession, []event.ApprovalVia{event.ViaUserSession, event.ViaUserSession, event.ViaUserSession}, ""},
 		{
-			command.Always, 2, event.GrantProject, []event.ApprovalVia{event.ViaUserAlways, event.ViaUserSession, event.ViaUserAlways},
+			command.Always, 2, event.GrantProject,
+			[]event.ApprovalVia{event.ViaUserAlways, event.ViaUserSession, event.ViaUserAlways},
 			"allow process.execute(touch a) allow process.execute(touch b)",
 		},
 	} {
