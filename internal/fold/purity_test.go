@@ -35,7 +35,7 @@ func snapshot(e everything) string {
 		e.State, e.State.Task.lastCall, fmt.Sprintf("%+v", e.State.Request.before),
 		e.History.Blocks(), e.History.Epoch, e.History.request, e.History.since, calls, e.History.held, e.History.queued,
 		e.Usage.Models, e.Usage.newest, e.Changes.Baseline, e.Changes.reads.items, e.Changes.Edits(), e.Changes.Since(0),
-		e.Runs.Done(), e.Runs.open, e.Timeline.Items(), e.Timeline.request, len(e.Timeline.open), requests,
+		e.Runs.Done(), e.Runs.open, e.Runs.unseen, e.Runs.Since, e.Runs.Blind, e.Runs.ended, e.Timeline.Items(), e.Timeline.request, len(e.Timeline.open), requests,
 	})
 	if err != nil {
 		panic(err)
