@@ -114,8 +114,10 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		Output:  func(p event.ProcessOutput) { o.Log.Notify(p) },
 		Exited:  func(p event.ProcessExited) { e.record(p) },
 	})
+	checks := verify.Project(o.Workspace.Cwd())
 	e.kernel = &kernel.Kernel{
-		Log: o.Log, Model: e.model(), Tools: e.tools(), IsCheck: verify.IsCheck, MaxResponses: o.MaxTurns,
+		Log: o.Log, Model: e.model(), Tools: e.tools(), MaxResponses: o.MaxTurns,
+		Judge: kernel.Judge{IsCheck: checks.IsCheck, ChangesNothing: checks.ChangesNothing},
 	}
 	if o.Attended {
 		e.kernel.User = asker{e}

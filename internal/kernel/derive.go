@@ -71,6 +71,9 @@ const (
 	maxNudges    = 2 // demands for verification
 )
 
+// shownMessage bounds what is repeated of a server's words, in characters.
+const shownMessage = 2000
+
 // DeriveNext is what happens next in a state: the most urgent case first, in
 // the order of seed 000.
 func DeriveNext(s fold.State, l Limits, g Gate) Action {
@@ -82,7 +85,7 @@ func DeriveNext(s fold.State, l Limits, g Gate) Action {
 	case !s.Task.Open:
 		return Idle{}
 	case failedForGood(s): // a queued word opens a task of its own afterwards
-		return Fail{Reason: event.FailedModel, Detail: s.Request.Failure.Message}
+		return Fail{Reason: event.FailedModel, Detail: clip(s.Request.Failure.Message, shownMessage)}
 	case len(s.Steering) > 0:
 		return InjectSteering{Queued: s.Steering[0], Seam: seam(s)}
 	case overflowed(s, l), crowded(s, l):
@@ -139,7 +142,7 @@ func compact(s fold.State, l Limits) Action {
 
 func said(s fold.State) string {
 	if m := s.Request.Failure.Message; s.Request.Phase == fold.Failed && m != "" {
-		return " (" + m + ")"
+		return " (" + clip(m, shownMessage) + ")"
 	}
 	return ""
 }
@@ -176,7 +179,7 @@ func afterAnswer(s fold.State, l Limits, g Gate) Action {
 // finish ends the task, unless what it changed is still to be verified.
 func finish(s fold.State, l Limits, g Gate) Action {
 	switch {
-	case l.CanVerify && s.Task.Nudges < maxNudges && g.unverified(s.Task.Seq):
+	case l.CanVerify && s.Task.Nudges < maxNudges && g.unverified():
 		return Verify{Attempt: s.Task.Nudges + 1}
 	case !l.CanAsk && s.Task.Unanswered > 0:
 		return Fail{Reason: event.FailedPermission, Detail: "a permission was needed that nobody was there to give; allow it with a rule (--allow) or a mode (--permission-mode)"}
@@ -188,10 +191,10 @@ func finish(s fold.State, l Limits, g Gate) Action {
 func another(s fold.State, l Limits) Action {
 	switch {
 	case s.Task.Repeated >= maxRepeats && l.CanAsk:
-		return AskUser{Call: s.Task.LastCall(), Times: s.Task.Repeated}
+		return AskUser{Call: clip(s.Task.LastCall(), shownCommand), Times: s.Task.Repeated}
 	case s.Task.Repeated >= maxRepeats:
 		return Fail{Reason: event.FailedDoomLoop, Detail: fmt.Sprintf(
-			"the model made the same call %d times in a row (%s)", s.Task.Repeated, s.Task.LastCall())}
+			"the model made the same call %d times in a row (%s)", s.Task.Repeated, clip(s.Task.LastCall(), shownCommand))}
 	case l.MaxResponses > 0 && s.Task.Responses >= l.MaxResponses:
 		return Fail{Reason: event.FailedIterations, Detail: fmt.Sprintf(
 			"the task took %d model calls, which is the limit; raise --max-turns to go on", s.Task.Responses)}

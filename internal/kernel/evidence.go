@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"encoding/json"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -9,44 +11,73 @@ import (
 	"github.com/khaelor/khaelor/internal/fold"
 )
 
-// Gate looks at what a task changed and which checks ran after it.
+// Gate looks at what the present work changed and which checks ran after it.
 type Gate struct {
 	Changes fold.Changes
 	Runs    fold.Runs
-	IsCheck func(command string) bool
+	Judge
 }
 
-// checks are the checks that ran after the last change of code in the task.
-func (g Gate) checks(since int64) []fold.Run {
-	last := int64(0)
-	for _, f := range g.Changes.Since(since) {
+// Judge knows commands. Both functions must be set.
+type Judge struct {
+	// IsCheck says whether a command is a check of the project, wholly.
+	IsCheck func(fold.Run) bool
+	// ChangesNothing says whether a command only looks.
+	ChangesNothing func(fold.Run) bool
+}
+
+// last are the newest facts that something may have changed by: files that are
+// code, calls that a crash cut off, and commands that nobody could watch. Zero
+// is never.
+type last struct{ code, crash, blind int64 }
+
+func (l last) any() int64 { return max(l.code, l.crash, l.blind) }
+
+func (g Gate) last() last {
+	var l last
+	for _, f := range g.Changes.Since(g.Runs.Since) {
 		if !documentation(f.Path) {
-			last = max(last, f.LastSeq)
+			l.code = max(l.code, f.LastSeq)
 		}
 	}
+	for _, u := range g.Runs.Unseen() {
+		switch {
+		case !u.Crash:
+			l.blind = max(l.blind, u.Seq)
+		case !documented(u):
+			l.crash = max(l.crash, u.Seq)
+		}
+	}
+	for _, run := range g.Runs.Done() {
+		if g.Runs.Blind && !g.IsCheck(run) && !g.ChangesNothing(run) {
+			l.blind = max(l.blind, run.Seq)
+		}
+	}
+	return l
+}
+
+// documented says that the call was about one file, of documentation.
+func documented(u fold.Unseen) bool {
+	var input struct {
+		Path string `json:"path"`
+	}
+	return json.Unmarshal(u.Input, &input) == nil && documentation(input.Path)
+}
+
+// checks are the checks that ran after a fact.
+func (g Gate) checks(after int64) []fold.Run {
 	var found []fold.Run
 	for _, run := range g.Runs.Done() {
-		if run.Seq > last && g.IsCheck(run.Command) {
+		if run.Seq > after && g.IsCheck(run) {
 			found = append(found, run)
 		}
 	}
 	return found
 }
 
-func (g Gate) changedCode(since int64) bool {
-	for _, f := range g.Changes.Since(since) {
-		if !documentation(f.Path) {
-			return true
-		}
-	}
-	return false
-}
-
-// unverified says that code changed and no check has passed since, or that
-// the newest run of one failed.
-func (g Gate) unverified(since int64) bool {
-	return g.changedCode(since) && g.problem(since) != ""
-}
+// unverified says that something was changed and no check has passed since, or
+// that the newest run of one failed.
+func (g Gate) unverified() bool { return len(g.problems()) > 0 }
 
 // Exit codes of a shell that could not run the program (POSIX, Shell Command
 // Language, 2.8.2): such a check says nothing about the project.
@@ -55,40 +86,89 @@ const (
 	notFound      = 127
 )
 
-func (g Gate) problem(since int64) string {
-	newest := map[string]int{}
-	for _, run := range g.checks(since) {
-		if run.ExitCode != notExecutable && run.ExitCode != notFound {
-			newest[run.Command] = run.ExitCode
-		}
-	}
-	for _, run := range g.checks(since) {
-		if newest[run.Command] != 0 {
-			return "the check `" + run.Command + "` failed after the last change"
-		}
-	}
-	if len(newest) == 0 {
-		return "code was changed and no check of the project ran after the last change"
-	}
-	return ""
+func wasRun(check fold.Run) bool {
+	return check.ExitCode != notExecutable && check.ExitCode != notFound
 }
 
+// problems are what speaks against the work, nothing when nothing was changed.
+func (g Gate) problems() []string {
+	last := g.last()
+	if last.any() == 0 {
+		return nil
+	}
+	type check struct{ command, cwd string }
+	newest := map[check]int{}
+	var order []check
+	for _, run := range g.checks(last.any()) {
+		if c := (check{run.Command, run.Cwd}); wasRun(run) {
+			newest[c] = run.ExitCode
+			order = append(order, c)
+		}
+	}
+	for _, c := range order {
+		if newest[c] != 0 {
+			return []string{"the check `" + clip(c.command, shownCommand) + "` failed after the last change"}
+		}
+	}
+	if len(newest) > 0 {
+		return nil
+	}
+	return g.unchecked(last)
+}
+
+// unchecked says what has happened since the newest check of all.
+func (g Gate) unchecked(l last) (problems []string) {
+	checked := int64(0)
+	for _, run := range g.checks(0) {
+		if wasRun(run) {
+			checked = run.Seq
+		}
+	}
+	if l.code > checked {
+		problems = append(problems, "code was changed and no check of the project ran after the last change")
+	}
+	if l.crash > checked {
+		problems = append(problems, "a call was cut off by a crash, what it changed is not known, and no check of the project ran after it")
+	}
+	if l.blind > checked {
+		problems = append(problems, "the tree is too large to see what commands changed, and no check of the project ran after them")
+	}
+	return problems
+}
+
+// Bounds of what the evidence holds: names of a list, characters of a text.
+const (
+	mostFiles      = 1000
+	shownObjective = 2000
+	shownCommand   = 400
+)
+
 // Evidence is what the task can show, from recorded facts alone.
-func Evidence(s fold.Session, isCheck func(string) bool) event.CompletionEvidence {
-	g := Gate{Changes: s.Changes, Runs: s.Runs, IsCheck: isCheck}
-	e := event.CompletionEvidence{Objective: s.State.Task.Objective}
-	for _, f := range s.Changes.Since(s.State.Task.Seq) {
+func Evidence(s fold.Session, j Judge) event.CompletionEvidence {
+	g := Gate{Changes: s.Changes, Runs: s.Runs, Judge: j}
+	e := event.CompletionEvidence{
+		Objective: clip(s.State.Task.Objective, shownObjective), UnresolvedIssues: g.problems(),
+	}
+	for _, f := range s.Changes.Since(s.Runs.Since) {
 		e.ChangedFiles = append(e.ChangedFiles, f.Path)
 	}
-	for _, run := range g.checks(s.State.Task.Seq) {
+	if more := len(e.ChangedFiles) - mostFiles; more > 0 {
+		e.ChangedFiles = append(e.ChangedFiles[:mostFiles], fmt.Sprintf("… and %d more", more))
+	}
+	for _, run := range g.checks(g.last().any()) {
 		e.Checks = append(e.Checks, event.CheckResult{
-			Command: run.Command, ExitCode: run.ExitCode, Summary: lastLine(run.Output), DurationMS: run.DurationMS,
+			Command: clip(run.Command, shownCommand), ExitCode: run.ExitCode, Summary: lastLine(run.Output), DurationMS: run.DurationMS,
 		})
 	}
-	if g.unverified(s.State.Task.Seq) {
-		e.UnresolvedIssues = append(e.UnresolvedIssues, g.problem(s.State.Task.Seq))
-	}
 	return e
+}
+
+// clip keeps the first n characters of a text.
+func clip(text string, n int) string {
+	if r := []rune(text); len(r) > n {
+		return string(r[:n]) + "…"
+	}
+	return text
 }
 
 // lastLine is what a check said last, cut to a line of a screen. Notes of the
@@ -99,10 +179,7 @@ func lastLine(output string) string {
 	for i := len(lines) - 1; i > 0 && strings.HasPrefix(line, "["); i-- {
 		line = strings.TrimSpace(lines[i-1])
 	}
-	if r := []rune(line); len(r) > 120 {
-		line = string(r[:120]) + "…"
-	}
-	return line
+	return clip(line, 120)
 }
 
 // documentation says that no check could tell whether a change of the file is

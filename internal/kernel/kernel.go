@@ -57,8 +57,7 @@ type Kernel struct {
 	Compactor Compactor
 	Verifier  Verifier
 	User      User
-	// IsCheck says whether a command is a check of the project, wholly.
-	IsCheck func(command string) bool
+	Judge
 	// MaxResponses bounds the model's answers within one task; 0 is no bound.
 	MaxResponses int
 	// CompactAbove is the number of context tokens that calls for compaction.
@@ -82,7 +81,7 @@ func (k *Kernel) Run(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		var err error
-		switch a := DeriveNext(s.State, k.limits(), Gate{Changes: s.Changes, Runs: s.Runs, IsCheck: k.IsCheck}).(type) {
+		switch a := DeriveNext(s.State, k.limits(), Gate{Changes: s.Changes, Runs: s.Runs, Judge: k.Judge}).(type) {
 		case ExecuteTools:
 			err = k.Tools.Run(ctx, a.Calls)
 		case InjectSteering:
@@ -96,7 +95,7 @@ func (k *Kernel) Run(ctx context.Context) error {
 		case CallModel:
 			err = k.Model.Call(ctx)
 		case Done:
-			_, err = k.Log.Publish(event.TaskCompleted{Evidence: Evidence(s, k.IsCheck)})
+			_, err = k.Log.Publish(event.TaskCompleted{Evidence: Evidence(s, k.Judge)})
 		case Fail:
 			_, err = k.Log.Publish(event.TaskFailed{Reason: a.Reason, Detail: a.Detail})
 		case Interrupted, Idle:

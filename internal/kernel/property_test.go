@@ -248,7 +248,7 @@ func (c *chaos) reopen() {
 func newChaos(t *rapid.T) *chaos {
 	c := &chaos{t: t, log: &log{}, until: -1}
 	c.log.derived = c.look
-	c.kernel = &Kernel{Log: chaosLog{c}, Model: chaosModel{c}, Tools: chaosTools{c}, IsCheck: isGoTest}
+	c.kernel = &Kernel{Log: chaosLog{c}, Model: chaosModel{c}, Tools: chaosTools{c}, Judge: judge}
 	if rapid.Bool().Draw(t, "compactor") {
 		c.kernel.Compactor, c.kernel.CompactAbove = chaosRest{c}, 100
 	}

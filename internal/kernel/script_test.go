@@ -32,7 +32,7 @@ type stage struct {
 func newStage(t *testing.T) *stage {
 	s := &stage{t: t, log: &log{}}
 	s.log.heard = func(r event.Record) { fmt.Fprintf(&s.out, "  %s\n", recorded(r)) }
-	s.kernel = &Kernel{Log: s.log, Model: model{s}, Tools: tools{s}, IsCheck: isGoTest}
+	s.kernel = &Kernel{Log: s.log, Model: model{s}, Tools: tools{s}, Judge: judge}
 	return s
 }
 

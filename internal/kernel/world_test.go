@@ -92,10 +92,13 @@ func spoken(a Action) string {
 	return fmt.Sprintf("%T", a)
 }
 
-func isGoTest(command string) bool { return strings.HasPrefix(command, "go test") }
+var judge = Judge{
+	IsCheck:        func(run fold.Run) bool { return strings.HasPrefix(run.Command, "go test") },
+	ChangesNothing: func(run fold.Run) bool { return run.Command == "ls" },
+}
 
 func next(s fold.Session, l Limits) Action {
-	return DeriveNext(s.State, l, Gate{Changes: s.Changes, Runs: s.Runs, IsCheck: isGoTest})
+	return DeriveNext(s.State, l, Gate{Changes: s.Changes, Runs: s.Runs, Judge: judge})
 }
 
 // The facts below are the words of the tables.
