@@ -239,19 +239,6 @@ func (p *project) systemAppend(f *runFlags) (string, error) {
 	return string(data), nil
 }
 
-// spillFolder holds texts that were too long for a result, by session, in the
-// state folder.
-const spillFolder = "spill"
-
-// spill keeps a text that is too long for a result.
-func (p *project) spill(sessionID string, text []byte) (string, error) {
-	name := path.Join(spillFolder, sessionID, p.app.Clock.ID()+".txt")
-	if err := p.home.WriteFile(name, text); err != nil {
-		return "", err
-	}
-	return path.Join(p.home.Path(), name), nil
-}
-
 // result is the object that headless runs end with (contract §2).
 type result struct {
 	Type       string                    `json:"type"`
