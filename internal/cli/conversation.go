@@ -25,14 +25,18 @@ type conversation struct {
 	project *project
 	log     *session.Log
 	engine  *engine.Engine
-	// since is the newest fact before this program opened the log.
-	since int64
+	// replayed is the newest fact of an earlier program, 0 for a new session.
+	replayed int64
+	// forked says that a fact of this program stands right before that: the one
+	// that names the original.
+	forked bool
+	budget budget
 }
 
 // client makes the connection that the settings describe.
 func (p *project) client() (*anthropic.Client, error) {
 	c := p.config
-	if c.APIKey.Reveal() == "" && c.AuthToken.Reveal() == "" {
+	if c.BaseURL == "" && !p.hasKey() {
 		return nil, usagef("no API key: set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN (with a server of your own, set ANTHROPIC_BASE_URL too); `khaelor demo` shows the whole loop without a key")
 	}
 	return anthropic.New(anthropic.Options{
@@ -40,6 +44,10 @@ func (p *project) client() (*anthropic.Client, error) {
 		UserAgent: "khaelor/" + p.app.Version, StallLimit: c.Stall, Clock: p.app.Clock,
 	})
 }
+
+// hasKey says whether there is anything to show a server. One of the user's
+// own may want nothing.
+func (p *project) hasKey() bool { return p.config.APIKey != "" || p.config.AuthToken != "" }
 
 // converse opens the session that the flags name, or a new one with a title,
 // and starts its engine.
@@ -53,12 +61,13 @@ func (p *project) converse(ctx context.Context, f *runFlags, title string, atten
 	if err != nil {
 		return nil, err
 	}
-	c := &conversation{project: p}
-	if c.log, err = p.openLog(f, title); err != nil {
+	day, err := p.leftOfDay()
+	if err != nil {
 		return nil, err
 	}
-	if c.log.Fold().State.LastSeq > 1 {
-		c.since = c.log.Fold().State.LastSeq
+	c := &conversation{project: p}
+	if err := c.openLog(f, title); err != nil {
+		return nil, err
 	}
 	tools := builtin.All()
 	if err := c.resumed(tools); err != nil {
@@ -69,6 +78,7 @@ func (p *project) converse(ctx context.Context, f *runFlags, title string, atten
 		return nil, errors.Join(err, c.log.Close())
 	}
 	options.Client = client
+	c.bound(&options, day)
 	options.SessionTier = strings.TrimSpace(p.instructions() + "\n\n" + extra)
 	if c.engine, err = engine.New(ctx, options); err != nil {
 		return nil, errors.Join(err, c.log.Close())
@@ -93,27 +103,39 @@ func (p *project) engineOptions(log *session.Log, tools tool.Registry, attended 
 }
 
 // openLog opens the session that the flags name, or creates one.
-func (p *project) openLog(f *runFlags, title string) (*session.Log, error) {
+func (c *conversation) openLog(f *runFlags, title string) error {
+	p := c.project
 	id, err := p.resumeID(f)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if id == "" {
-		return p.createLog(f, title)
+		c.log, err = p.createLog(f, title)
+		return err
 	}
 	if f.Fork {
 		if id, err = p.sessions.Fork(id, 0); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	log, err := p.sessions.Open(id)
-	if err != nil {
-		return nil, err
+	if c.log, err = p.sessions.Open(id); err != nil {
+		return err
 	}
-	if made, here := log.Fold().State.Session.Directory, event.Text(p.ws.Cwd()); made != here {
+	state := c.log.Fold().State
+	c.forked = f.Fork
+	c.replayed = state.LastSeq - int64(len(c.log.Recovered().Cancelled))
+	if made, here := state.Session.Directory, event.Text(p.ws.Cwd()); made != here {
 		fmt.Fprintf(p.app.Stderr, "khaelor: the session was made in %s; it goes on in %s\n", visible(made), visible(here))
 	}
-	return log, nil
+	return nil
+}
+
+// since is the newest fact that is not of this run.
+func (c *conversation) since() int64 {
+	if c.forked {
+		return c.replayed - 1
+	}
+	return c.replayed
 }
 
 // resumeID is the session to go on with, "" for none.
@@ -158,12 +180,12 @@ func (p *project) createLog(f *runFlags, title string) (*session.Log, error) {
 // resumed records that a log was opened again, and a model that the user chose
 // for what follows.
 func (c *conversation) resumed(tools tool.Registry) error {
-	if c.since == 0 {
+	if c.replayed == 0 {
 		return nil
 	}
 	s := c.log.Fold().State
 	if _, err := c.log.Publish(event.SessionResumed{
-		KhaelorVersion: c.project.app.Version, ReplayedSeq: s.LastSeq, Model: s.Session.Model, ToolNames: tools.Names(),
+		KhaelorVersion: c.project.app.Version, ReplayedSeq: c.replayed, Model: s.Session.Model, ToolNames: tools.Names(),
 	}); err != nil {
 		return err
 	}
@@ -246,12 +268,22 @@ type result struct {
 	Outcome    Outcome                   `json:"outcome"`
 	Text       string                    `json:"text"`
 	Evidence   *event.CompletionEvidence `json:"evidence"`
-	Usage      event.ModelUsage          `json:"usage"`
-	Cost       *float64                  `json:"cost"` // US dollars; null when a price is not known
-	DurationMS int64                     `json:"durationMs"`
-	Turns      int                       `json:"turns"`
-	Error      string                    `json:"error,omitempty"`
+	Usage      event.ModelUsage          `json:"usage"`      // of the session
+	Cost       *float64                  `json:"cost"`       // of the session, US dollars; null when a price is not known
+	DurationMS int64                     `json:"durationMs"` // of the task
+	Turns      int                       `json:"turns"`      // model calls of the task
+	Error      reason                    `json:"error"`
 	exit       int                       // when it does not follow from the outcome
+}
+
+// reason is why something did not end well: null in JSON when it did.
+type reason string
+
+func (r reason) MarshalJSON() ([]byte, error) {
+	if r == "" {
+		return []byte("null"), nil
+	}
+	return json.Marshal(string(r))
 }
 
 func (r result) line() []byte {
@@ -262,13 +294,18 @@ func (r result) line() []byte {
 	return append(raw, '\n')
 }
 
-// resultOf sums up the newest task of a session.
+// resultOf sums up the newest task, with what its session cost so far.
 func (c *conversation) resultOf() result {
 	s := c.log.Fold()
 	r := result{Type: "result", SessionID: c.log.ID(), Text: s.State.Task.Answer, Turns: s.State.Task.Responses}
 	r.Outcome, r.Error = outcomeOf(s.State.Task.Result)
-	if done, ok := s.State.Task.Result.(event.TaskCompleted); ok {
-		r.Evidence = &done.Evidence
+	switch p := s.State.Task.Result.(type) {
+	case event.TaskCompleted:
+		r.Evidence = &p.Evidence
+	case event.TaskFailed:
+		if p.Reason == event.FailedCost && strings.HasPrefix(c.budget.setting, "budget.") {
+			r.Error += reason("; the limit is that of " + c.budget.setting)
+		}
 	}
 	r.Usage, _ = s.Usage.Total()
 	if usd, known := s.Usage.Cost(c.project.price); known {

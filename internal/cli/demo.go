@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/khaelor/khaelor/internal/command"
 	"github.com/khaelor/khaelor/internal/config"
 	"github.com/khaelor/khaelor/internal/engine"
 	"github.com/khaelor/khaelor/internal/event"
@@ -136,7 +135,7 @@ func (a *App) openDemo(ctx context.Context, url string, keep bool) (*project, er
 	p := &project{app: a}
 	err := p.openHome()
 	if err == nil {
-		p.config, p.warnings, err = config.Load(nil, func(string) string { return "" }, config.Sources{Flags: demoSettings(url)})
+		p.config, p.warnings, err = config.Load(nil, noVariable, config.Sources{Flags: demoSettings(url)})
 	}
 	if err == nil {
 		err = p.makeScratch(ctx, keep)
@@ -269,16 +268,13 @@ func (p *project) play(ctx context.Context, prompt string, o demoOptions) (demoR
 	}
 	if !o.JSON {
 		p.announceDemo(prompt)
-		newTranscript(p.app.Stdout, log)
+		defer newTranscript(p.app.Stdout, log).stop()
 	}
-	terminated := false
-	if err = c.engine.Dispatch(command.SubmitMessage{Text: prompt}); err == nil {
-		terminated, err = c.wait(ctx)
-	}
+	exit, err := c.begin(ctx, prompt)
 	r := demoResult{result: c.resultOf(), ScriptedModel: true, Problems: []string{}}
 	r.Before, r.After = proof(log.Fold())
-	if terminated {
-		r.Outcome, r.exit = outcomeInterrupted, exitTerminated
+	if exit != exitOK {
+		r.Outcome, r.exit = outcomeInterrupted, exit
 	}
 	return r, errors.Join(err, c.close(context.WithoutCancel(ctx)))
 }
@@ -340,7 +336,7 @@ func (a *App) showDemoResult(r demoResult) {
 	}
 	fmt.Fprintf(out, "\n%s · %d calls of the scripted model · %s\n", r.Outcome, r.Turns, simulated(r.Usage, r.Cost))
 	if r.Error != "" {
-		fmt.Fprintf(a.Stderr, "khaelor: %s\n", visible(r.Error))
+		fmt.Fprintf(a.Stderr, "khaelor: %s\n", visible(string(r.Error)))
 	}
 	for _, problem := range r.Problems {
 		fmt.Fprintf(a.Stderr, "khaelor: the session left its script: %s\n", visible(problem))

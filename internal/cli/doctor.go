@@ -152,6 +152,8 @@ func (p *project) access() []finding {
 	case c.APIKey != "":
 	case c.AuthToken != "":
 		key.text = "token set, from " + originText(c.Origin("authToken"))
+	case c.BaseURL != "":
+		key.text = "none; a server of your own may want none"
 	default:
 		key.ok, key.text, key.remedy = false, "no key", "set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN; `khaelor demo` works without"
 	}

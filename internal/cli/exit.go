@@ -39,7 +39,7 @@ var outcomeCodes = map[Outcome]int{
 }
 
 // outcomeOf reads the end of a task. A task without one failed.
-func outcomeOf(result event.Fact) (Outcome, string) {
+func outcomeOf(result event.Fact) (Outcome, reason) {
 	switch p := result.(type) {
 	case event.TaskCompleted:
 		if len(p.Evidence.UnresolvedIssues) > 0 {
@@ -51,11 +51,11 @@ func outcomeOf(result event.Fact) (Outcome, string) {
 	case event.TaskFailed:
 		switch p.Reason {
 		case event.FailedIterations, event.FailedCost, event.FailedTime:
-			return outcomeBudget, p.Detail
+			return outcomeBudget, reason(p.Detail)
 		case event.FailedPermission:
-			return outcomePermission, p.Detail
+			return outcomePermission, reason(p.Detail)
 		}
-		return outcomeFailed, p.Detail
+		return outcomeFailed, reason(p.Detail)
 	}
 	return outcomeFailed, "the task did not come to an end"
 }
@@ -66,6 +66,19 @@ type usageError struct{ error }
 func (e usageError) Unwrap() error { return e.error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// budgetError is a limit that leaves nothing to begin with.
+type budgetError struct{ error }
+
+func (e budgetError) Unwrap() error { return e.error }
+
+// outcomeOfError is the outcome of a run that ended before its task did.
+func outcomeOfError(err error) Outcome {
+	if errors.As(err, new(budgetError)) {
+		return outcomeBudget
+	}
+	return outcomeFailed
+}
 
 // exitError ends the program with a code; what is to be said has been said.
 type exitError int
@@ -94,5 +107,5 @@ func codeOf(err error) int {
 	if errors.As(err, &usage) || errors.As(err, &settings) || errors.As(err, &client) {
 		return exitUsage
 	}
-	return exitFailed
+	return outcomeCodes[outcomeOfError(err)]
 }

@@ -29,7 +29,7 @@ func (a *App) runHeadless(ctx context.Context, f *runFlags, words []string) erro
 	r, err := a.headless(ctx, f, words)
 	if f.Output != "text" {
 		if err != nil {
-			r.Type, r.Outcome, r.Error = "result", outcomeFailed, err.Error()
+			r.Type, r.Outcome, r.Error = "result", outcomeOfError(err), reason(err.Error())
 		}
 		if _, writeErr := a.Stdout.Write(r.line()); writeErr != nil {
 			return writeErr
@@ -73,7 +73,7 @@ func (a *App) headless(ctx context.Context, f *runFlags, words []string) (result
 	}
 	a.warnUntrusted(p)
 	r, err := c.runTask(ctx, f, prompt)
-	return r, errors.Join(err, c.close(context.WithoutCancel(ctx)), p.close())
+	return r, errors.Join(err, p.close())
 }
 
 // warnUntrusted says once what a folder that nobody trusted yet does not get.
@@ -137,46 +137,66 @@ func title(prompt string) string {
 	return line
 }
 
-// runTask dispatches the prompt and waits for the end of the task.
+// runTask runs one task and closes the session. Who listens hears of all that
+// is written until then.
 func (c *conversation) runTask(ctx context.Context, f *runFlags, prompt string) (result, error) {
 	stop, err := c.attachOutput(f)
-	if err != nil {
-		return result{}, err
-	}
 	defer stop()
+	exit := exitOK
+	if err == nil {
+		exit, err = c.begin(ctx, prompt)
+	}
+	err = errors.Join(err, c.close(context.WithoutCancel(ctx)))
+	r := c.resultOf()
+	if err != nil {
+		r.Text, r.Evidence = "", nil // they may be those of the task before
+	}
+	if exit != exitOK {
+		r.Outcome, r.Error, r.exit = outcomeInterrupted, "ended by a signal", exit
+	}
+	if exit != exitOK && c.log.Fold().State.Task.Open {
+		r.Error += reason("; khaelor -p -r " + c.log.ID() + " goes on")
+	}
+	return r, err
+}
+
+// begin dispatches the prompt, or continues without one, and waits.
+func (c *conversation) begin(ctx context.Context, prompt string) (exit int, err error) {
 	var first command.Command = command.SubmitMessage{Text: prompt}
 	if strings.TrimSpace(prompt) == "" {
 		first = command.Continue{}
 	}
-	if err := c.engine.Dispatch(first); err != nil {
-		return result{}, usageError{err}
+	err = c.engine.Dispatch(first)
+	if errors.Is(err, engine.ErrNothingToDo) || errors.Is(err, engine.ErrEmptyMessage) {
+		err = usageError{err}
 	}
-	terminated, err := c.wait(ctx)
 	if err != nil {
-		return result{}, err
+		return exitOK, err
 	}
-	r := c.resultOf()
-	if terminated {
-		r.Outcome, r.exit = outcomeInterrupted, exitTerminated
-		r.Error = "terminated; khaelor -p -r " + c.log.ID() + " goes on"
-	}
-	return r, nil
+	return c.wait(ctx)
 }
 
-// wait returns when the task has ended, or the program was told to end.
-func (c *conversation) wait(ctx context.Context) (terminated bool, err error) {
+// wait returns when the task has ended or, with the exit code of that, when
+// the program was told to end: by a signal, or by a second Ctrl-C while the
+// first one is being carried out. Closing the engine reports why it failed.
+func (c *conversation) wait(ctx context.Context) (exit int, err error) {
+	interrupted := false
 	for {
 		select {
 		case <-c.engine.Idle():
-			return false, c.engine.Err()
+			return exitOK, nil
 		case <-ctx.Done():
-			return true, c.engine.Close(context.WithoutCancel(ctx))
+			return exitTerminated, nil
 		case s := <-c.project.app.Signals:
-			if s != os.Interrupt {
-				return true, c.engine.Close(context.WithoutCancel(ctx))
+			switch {
+			case s != os.Interrupt:
+				return exitTerminated, nil
+			case interrupted:
+				return exitInterrupted, nil
 			}
+			interrupted = true
 			if err := c.engine.Dispatch(command.Interrupt{}); err != nil && !errors.Is(err, engine.ErrNothingToDo) {
-				return false, err
+				return exitOK, err
 			}
 		}
 	}
@@ -220,7 +240,7 @@ func (c *conversation) streamEvents(deltas bool) (stop func(), err error) {
 		if err != nil {
 			return func() {}, err
 		}
-		if r.Seq > c.since {
+		if r.Seq > c.since() {
 			if _, err := out.Write(append(r.Line, '\n')); err != nil {
 				return func() {}, err
 			}

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/khaelor/khaelor/internal/command"
@@ -27,7 +29,11 @@ func (a *App) runInteractive(ctx context.Context, f *runFlags, words []string) e
 	}
 	s := &lines{app: a, project: p, flags: f, input: workspace.Lines(a.Stdin)}
 	err = s.run(ctx, strings.Join(words, " "))
-	return errors.Join(err, s.close(context.WithoutCancel(ctx)), p.close())
+	if failed := errors.Join(s.close(context.WithoutCancel(ctx)), p.close()); failed != nil {
+		_ = s.complain(failed)
+		err = cmp.Or[error](err, exitError(exitFailed))
+	}
+	return err
 }
 
 // lines is the line-based conversation on a terminal.
@@ -55,8 +61,8 @@ func (s *lines) run(ctx context.Context, first string) error {
 	}
 	for text := first; ; text = "" {
 		if strings.TrimSpace(text) == "" {
-			line, err := s.prompt("› ")
-			if errors.Is(err, io.EOF) || errors.Is(err, errLeave) {
+			line, err := s.prompt()
+			if errors.Is(err, io.EOF) {
 				return nil
 			}
 			if err != nil {
@@ -71,30 +77,55 @@ func (s *lines) run(ctx context.Context, first string) error {
 	}
 }
 
-// errLeave is the second Ctrl-C in a row, or a signal that ends the program.
-var errLeave = errors.New("leave")
+// Why there is no line.
+var (
+	errCtrlC = errors.New("Ctrl-C was pressed")
+	errMoot  = errors.New("nobody waits for the answer any more")
+)
 
-// prompt reads a line. The first Ctrl-C clears it, the second one leaves.
-func (s *lines) prompt(mark string) (string, error) {
-	pressed := false
-	for {
-		fmt.Fprint(s.app.Stdout, mark)
-		select {
-		case line, ok := <-s.input.C:
-			if !ok {
-				fmt.Fprintln(s.app.Stdout)
-				return "", io.EOF
-			}
-			return line, nil
-		case sig := <-s.app.Signals:
-			fmt.Fprintln(s.app.Stdout)
-			if sig != os.Interrupt || pressed {
-				return "", errLeave
-			}
-			pressed = true
-			fmt.Fprintln(s.app.Stdout, "(Ctrl-C again leaves)")
+// line reads a line. The error is io.EOF, errCtrlC, errMoot when moot was
+// closed first, or the exit code of a program that was told to end.
+func (s *lines) line(mark string, moot <-chan struct{}) (string, error) {
+	fmt.Fprint(s.app.Stdout, mark)
+	select {
+	case line, ok := <-s.input.C:
+		if !ok {
+			return "", s.inputEnded()
 		}
+		return line, nil
+	case <-moot:
+		fmt.Fprintln(s.app.Stdout)
+		return "", errMoot
+	case sig := <-s.app.Signals:
+		fmt.Fprintln(s.app.Stdout)
+		if sig != os.Interrupt {
+			return "", exitError(exitTerminated)
+		}
+		return "", errCtrlC
 	}
+}
+
+// inputEnded tells the user's end of input from a terminal that is gone, whose
+// signal may still be on its way: that one takes no output either.
+func (s *lines) inputEnded() error {
+	if _, err := fmt.Fprintln(s.app.Stdout); err != nil {
+		return exitError(exitTerminated)
+	}
+	return io.EOF
+}
+
+// prompt reads what to do next. The second Ctrl-C in a row is an end of input.
+func (s *lines) prompt() (string, error) {
+	const mark = "› "
+	line, err := s.line(mark, nil)
+	if !errors.Is(err, errCtrlC) {
+		return line, err
+	}
+	fmt.Fprintln(s.app.Stdout, "(Ctrl-C again leaves)")
+	if line, err = s.line(mark, nil); errors.Is(err, errCtrlC) {
+		return "", io.EOF
+	}
+	return line, err
 }
 
 func (s *lines) greet() {
@@ -124,8 +155,11 @@ func (s *lines) handle(ctx context.Context, text string) (leave bool, err error)
 	return s.watch(ctx)
 }
 
-// complain shows an error that does not end the conversation.
+// complain shows an error, if there is one, that does not end the conversation.
 func (s *lines) complain(err error) error {
+	if err == nil {
+		return nil
+	}
 	fmt.Fprintf(s.app.Stderr, "khaelor: %v\n", err)
 	return nil
 }
@@ -149,34 +183,45 @@ func (s *lines) watch(ctx context.Context) (leave bool, err error) {
 		select {
 		case <-s.chat.engine.Idle():
 			s.screen.finish(s.chat)
-			return false, s.chat.engine.Err()
+			return s.chat.engine.Err() != nil, nil // which closing reports
 		case <-ctx.Done():
-			return true, nil
+			return true, exitError(exitTerminated)
 		case <-s.screen.asked:
-			if err := s.answer(); err != nil {
-				return false, err
-			}
+			err = s.answer()
 		case line, ok := <-s.input.C:
 			if !ok {
-				return true, nil
-			}
-			if text := strings.TrimSpace(line); text != "" {
-				if err := s.chat.engine.Dispatch(command.Steer{Text: text}); err != nil {
-					return false, s.complain(err)
-				}
+				err = s.inputEnded()
+			} else if text := strings.TrimSpace(line); text != "" {
+				_ = s.complain(s.chat.engine.Dispatch(command.Steer{Text: text}))
 			}
 		case sig := <-s.app.Signals:
 			if sig != os.Interrupt {
-				return true, nil
+				return true, exitError(exitTerminated)
 			}
-			if err := s.chat.engine.Dispatch(command.Interrupt{}); err != nil && !errors.Is(err, engine.ErrNothingToDo) {
-				return false, s.complain(err)
-			}
+			err = errCtrlC
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return true, nil
+		case errors.Is(err, errCtrlC):
+			err = nil
+			s.interrupt()
+		case err != nil:
+			return true, err
 		}
 	}
 }
 
-// answer asks what the permission gate, or the engine, wants to know.
+// interrupt stops the task. A call that waits for a permission does not run.
+func (s *lines) interrupt() {
+	if err := s.chat.engine.Dispatch(command.Interrupt{}); !errors.Is(err, engine.ErrNothingToDo) {
+		_ = s.complain(err)
+	}
+}
+
+// answer asks what the permission gate, or the engine, wants to know. What
+// nobody waits for any more, as after a crash, is passed over: the newest
+// question is the one that is asked.
 func (s *lines) answer() error {
 	state := s.chat.log.Fold().State
 	for _, p := range state.Permissions {
@@ -184,17 +229,25 @@ func (s *lines) answer() error {
 			return err
 		}
 	}
-	for _, q := range state.Questions {
+	for _, q := range slices.Backward(state.Questions) {
 		fmt.Fprintf(s.app.Stdout, "\n%s [%s]\n", visible(q.Question), visible(strings.Join(q.Options, " / ")))
-		line, err := s.prompt("? ")
+		line, err := s.line("? ", s.chat.engine.Idle())
 		if err != nil {
-			line = "stop"
+			return unlessMoot(err)
 		}
-		if err := s.chat.engine.Dispatch(command.AnswerQuestion{QuestionID: q.QuestionID, Answer: []string{strings.TrimSpace(line)}}); err != nil {
+		err = s.chat.engine.Dispatch(command.AnswerQuestion{QuestionID: q.QuestionID, Answer: []string{strings.TrimSpace(line)}})
+		if !errors.Is(err, engine.ErrNotAsked) {
 			return s.complain(err)
 		}
 	}
 	return nil
+}
+
+func unlessMoot(err error) error {
+	if errors.Is(err, errMoot) {
+		return nil
+	}
+	return err
 }
 
 func (s *lines) answerPermission(p event.PermissionRequested) error {
@@ -210,10 +263,12 @@ func (s *lines) answerPermission(p event.PermissionRequested) error {
 			p.Suggestion.Capability, visible(p.Suggestion.Pattern))
 	}
 	fmt.Fprintln(s.app.Stdout, choices)
-	line, err := s.prompt("? ")
+	line, err := s.line("? ", s.chat.engine.Idle())
+	if err != nil {
+		return unlessMoot(err)
+	}
 	response := command.PermissionResponse{RequestID: p.PermissionRequestID, Decision: command.Refuse}
 	switch word := strings.ToLower(strings.TrimSpace(line)); {
-	case err != nil:
 	case word == "y" || word == "yes":
 		response.Decision = command.Once
 	case word == "s" && p.Suggestion != nil:
@@ -223,13 +278,7 @@ func (s *lines) answerPermission(p event.PermissionRequested) error {
 	case word != "n" && word != "no":
 		response.Feedback = strings.TrimSpace(line)
 	}
-	if dispatchErr := s.chat.engine.Dispatch(response); dispatchErr != nil {
-		return s.complain(dispatchErr)
-	}
-	if errors.Is(err, errLeave) {
-		return s.complain(s.chat.engine.Dispatch(command.Interrupt{}))
-	}
-	return nil
+	return s.complain(s.chat.engine.Dispatch(response))
 }
 
 // askTrust asks once whether to use what the folder brings along.
@@ -239,7 +288,10 @@ func (s *lines) askTrust() error {
 		return nil
 	}
 	fmt.Fprintf(s.app.Stdout, "%s brings configuration or instruction files. Trust them? [y] yes  [n] open without them\n", visible(p.root(p.ws)))
-	line, err := s.prompt("? ")
+	line, err := s.line("? ", nil)
+	if code := exitError(0); errors.As(err, &code) {
+		return err
+	}
 	if err != nil || !strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), "y") {
 		return nil
 	}
@@ -254,6 +306,7 @@ func (s *lines) close(ctx context.Context) error {
 	}
 	id := s.chat.log.ID()
 	err := s.chat.close(ctx)
+	s.screen.stop()
 	fmt.Fprintf(s.app.Stdout, "session %s · continue with: khaelor -r %s\n", id, id)
 	return err
 }

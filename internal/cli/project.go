@@ -112,6 +112,9 @@ func (p *project) load(ws *workspace.Local, f *runFlags) error {
 	return err
 }
 
+// noVariable is an environment in which nothing is set.
+func noVariable(string) string { return "" }
+
 // root is the folder that the project's settings are in.
 func (p *project) root(ws workspace.Workspace) string {
 	if root := p.repo.Root(); root != "" {

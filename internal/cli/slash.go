@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/khaelor/khaelor/internal/command"
+	"github.com/khaelor/khaelor/internal/config"
 )
 
 // slashCommand is one command of the line-based conversation.
@@ -84,11 +85,17 @@ func slashMode(_ context.Context, s *lines, arg string) (bool, error) {
 	if ours, ok := modeAliases[arg]; ok {
 		arg = ours
 	}
-	if s.chat == nil {
-		s.project.config.PermissionMode = arg
-		return false, nil
+	if s.chat != nil {
+		return false, s.dispatch(command.SetMode{Mode: arg})
 	}
-	return false, s.dispatch(command.SetMode{Mode: arg})
+	checked, _, err := config.Load(nil, noVariable, config.Sources{
+		Flags: []config.Flag{{Name: "/mode", Key: "permissionMode", Value: arg}},
+	})
+	if err != nil {
+		return false, s.complain(err)
+	}
+	s.project.config.PermissionMode = checked.PermissionMode
+	return false, nil
 }
 
 func slashCost(_ context.Context, s *lines, _ string) (bool, error) {

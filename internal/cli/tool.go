@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/khaelor/khaelor/internal/anthropic"
-	"github.com/khaelor/khaelor/internal/command"
 	"github.com/khaelor/khaelor/internal/disk/memdisk"
 	"github.com/khaelor/khaelor/internal/engine"
 	"github.com/khaelor/khaelor/internal/event"
@@ -140,14 +139,11 @@ func (p *project) callTool(ctx context.Context, call *oneCall) (toolResult, erro
 		return toolResult{}, err
 	}
 	r := toolResult{FilesModified: []event.FileModified{}}
-	log.Bus().OnAny(func(rec event.Record) { r.take(rec.Fact) }, nil)
-	terminated := false
-	if err = c.engine.Dispatch(command.SubmitMessage{Text: "run one tool"}); err == nil {
-		terminated, err = c.wait(ctx)
-	}
+	defer log.Bus().OnAny(func(rec event.Record) { r.take(rec.Fact) }, nil)()
+	exit, err := c.begin(ctx, "run one tool")
 	err = errors.Join(err, c.close(context.WithoutCancel(ctx)))
-	if terminated {
-		r.exit = exitTerminated
+	if exit != exitOK {
+		r.exit = exit
 	}
 	return r, err
 }

@@ -17,6 +17,8 @@ type transcript struct {
 	out io.Writer
 	// asked is signalled when somebody waits for an answer.
 	asked chan struct{}
+	// stop ends the showing.
+	stop func()
 
 	mu       sync.Mutex
 	midline  bool // the last thing written was a piece of a line
@@ -26,7 +28,7 @@ type transcript struct {
 
 func newTranscript(out io.Writer, log *session.Log) *transcript {
 	t := &transcript{out: out, asked: make(chan struct{}, 1), streamed: map[string]bool{}}
-	log.Bus().OnAny(t.fact, t.notice)
+	t.stop = log.Bus().OnAny(t.fact, t.notice)
 	return t
 }
 
@@ -103,7 +105,7 @@ func (t *transcript) finish(c *conversation) {
 		t.write(visible(evidenceBlock(*r.Evidence)))
 	}
 	if r.Error != "" {
-		t.line(string(r.Outcome) + ": " + visible(r.Error))
+		t.line(string(r.Outcome) + ": " + visible(string(r.Error)))
 	}
 	cost := "cost unknown"
 	if r.Cost != nil {

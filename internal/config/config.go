@@ -30,7 +30,7 @@ type Config struct {
 	ThinkingBudget  int           // tokens, for models that take a budget
 	MaxOutputTokens int           // tokens; see OutputLimit
 	MaxTurns        int           // model calls of one task; 0 = no limit
-	MaxCost         float64       // USD of one run; 0 = no limit
+	MaxCost         float64       // USD of the session; 0 = no limit
 	Timeout         time.Duration // of one run; 0 = no limit
 	CacheTTL        string        // 5m or 1h
 	Stall           time.Duration // silence in a stream that counts as a network fault
@@ -95,8 +95,8 @@ type Compaction struct {
 
 // Budget is spending that stops the next model call.
 type Budget struct {
-	Session float64 // USD; 0 = no limit
-	Day     float64 // USD; 0 = no limit
+	Session float64 // USD of one session; 0 = no limit
+	Day     float64 // USD of all sessions of a day; 0 = no limit
 }
 
 // Verify says whether the project's checks gate completion.
@@ -136,7 +136,7 @@ func Fields() []Field {
 			func(c *Config) *int { return &c.MaxOutputTokens }),
 		count("maxTurns", `0`, "model calls of one task; 0 means no limit", 0,
 			func(c *Config) *int { return &c.MaxTurns }),
-		money("maxCost", `0`, "USD one run may spend; 0 means no limit",
+		money("maxCost", `0`, "USD the session may spend; 0 means no limit",
 			func(c *Config) *float64 { return &c.MaxCost }),
 		duration("timeout", `"0s"`, "time of one run (90s, 10m, 1h); 0s means no limit",
 			func(c *Config) *time.Duration { return &c.Timeout }),
@@ -171,9 +171,9 @@ func Fields() []Field {
 			func(c *Config) *time.Duration { return &c.Stall }),
 		choice("compaction.model", `"auto"`, "who writes the summary of a long conversation",
 			[]string{"auto", "main", "aux"}, func(c *Config) *string { return &c.Compaction.Model }),
-		money("budget.session", `0`, "USD a session may spend; 0 means no limit",
+		money("budget.session", `0`, "USD any session may spend, whatever maxCost allows; 0 means no limit",
 			func(c *Config) *float64 { return &c.Budget.Session }),
-		money("budget.day", `0`, "USD a day may cost; 0 means no limit",
+		money("budget.day", `0`, "USD all sessions of a day may spend together; 0 means no limit",
 			func(c *Config) *float64 { return &c.Budget.Day }),
 		toggle("verify.enabled", `true`, "run the project's checks before a task counts as done",
 			func(c *Config) *bool { return &c.Verify.Enabled }),

@@ -1,0 +1,361 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+
+	"github.com/khaelor/khaelor/internal/fakeapi"
+)
+
+// patience is how long a program on a busy machine may take to say something.
+const patience = 30 * time.Second
+
+// terminal is the program on a terminal of its own.
+type terminal struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	tty    *os.File
+	output chan []byte // closed when the program let go of the terminal
+	screen []byte      // what it wrote and expect has not passed yet
+	whole  bytes.Buffer
+}
+
+// place is where programs of one test run: a project, a state folder, a server.
+type place struct {
+	t           *testing.T
+	repo, state string
+	environ     []string
+}
+
+func newPlace(t *testing.T, script string) *place {
+	t.Helper()
+	dir := t.TempDir()
+	p := &place{t: t, repo: filepath.Join(dir, "repo"), state: filepath.Join(dir, "state")}
+	parsed, err := fakeapi.ParseScript([]byte(script))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := fakeapi.Start(fakeapi.Options{Script: parsed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if problems := server.Problems(); len(problems) > 0 {
+			t.Errorf("fakeapi: %s", strings.Join(problems, "\n"))
+		}
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if out, err := exec.Command("git", "init", "-q", p.repo).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	p.environ = []string{
+		"PATH=" + os.Getenv("PATH"), "TERM=xterm", "HOME=" + dir, "KHAELOR_HOME=" + p.state,
+		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
+		"ANTHROPIC_BASE_URL=" + server.URL(), "ANTHROPIC_API_KEY=scripted-key",
+	}
+	return p
+}
+
+func (p *place) command(args ...string) *exec.Cmd {
+	cmd := exec.Command("khaelor", args...)
+	cmd.Dir, cmd.Env = p.repo, p.environ
+	return cmd
+}
+
+// says runs the program to its end and returns what it wrote on stdout.
+func (p *place) says(args ...string) string {
+	p.t.Helper()
+	cmd := p.command(args...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		p.t.Fatalf("khaelor %s: %v\n%s%s", strings.Join(args, " "), err, out, stderr.String())
+	}
+	return string(out)
+}
+
+// start runs the program on a new terminal, whose session it leads.
+func (p *place) start(args ...string) *terminal {
+	p.t.Helper()
+	w := &terminal{t: p.t, cmd: p.command(args...), output: make(chan []byte)}
+	tty, err := pty.StartWithSize(w.cmd, &pty.Winsize{Rows: 24, Cols: 200})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	w.tty = unblocked(p.t, tty)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.read()
+	}()
+	p.t.Cleanup(func() {
+		_ = w.cmd.Process.Kill() // most have ended
+		_ = w.tty.Close()
+		for range w.output {
+		}
+		<-done
+	})
+	return w
+}
+
+// unblocked lets a read that waits end when the terminal is closed, and so the
+// closing happen at once.
+func unblocked(t *testing.T, tty *os.File) *os.File {
+	t.Helper()
+	fd, err := syscall.Dup(int(tty.Fd()))
+	if err == nil {
+		err = errors.Join(syscall.SetNonblock(fd, true), tty.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return os.NewFile(uintptr(fd), "terminal")
+}
+
+func (w *terminal) read() {
+	defer close(w.output)
+	for {
+		buf := make([]byte, 4096)
+		n, err := w.tty.Read(buf)
+		if n > 0 {
+			w.output <- buf[:n]
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// expect waits until the program has written what the pattern says.
+func (w *terminal) expect(pattern string) {
+	w.t.Helper()
+	wanted := regexp.MustCompile(pattern)
+	late := time.After(patience)
+	for {
+		if at := wanted.FindIndex(w.screen); at != nil {
+			w.screen = w.screen[at[1]:]
+			return
+		}
+		select {
+		case more, ok := <-w.output:
+			if !ok {
+				w.t.Fatalf("the program ended without %q:\n%s", pattern, w.whole.String())
+			}
+			w.whole.Write(more)
+			w.screen = append(w.screen, more...)
+		case <-late:
+			w.t.Fatalf("no %q within %s:\n%s", pattern, patience, w.whole.String())
+		}
+	}
+}
+
+func (w *terminal) send(text string) {
+	w.t.Helper()
+	if _, err := w.tty.WriteString(text); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// hangUp closes the terminal, as a user does who closes the window.
+func (w *terminal) hangUp() {
+	if err := w.tty.Close(); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// ends waits for the end of the program and checks its exit code.
+func (w *terminal) ends(code int) {
+	w.t.Helper()
+	late := time.AfterFunc(patience, func() { _ = w.cmd.Process.Kill() })
+	for more := range w.output {
+		w.whole.Write(more)
+	}
+	err := w.cmd.Wait()
+	late.Stop()
+	if got := w.cmd.ProcessState.ExitCode(); got != code {
+		w.t.Errorf("exit code %d (%v), want %d:\n%s", got, err, code, w.whole.String())
+	}
+	if strings.Contains(w.whole.String(), "<nil>") {
+		w.t.Errorf("an error that is none was shown:\n%s", w.whole.String())
+	}
+}
+
+// TestTheEndOfATerminalEndsTheProgramInOrder is cases Terminal 6 and
+// Processes 2: wherever the program waits, the log is closed first.
+func TestTheEndOfATerminalEndsTheProgramInOrder(t *testing.T) {
+	look := `{"type": "tool_use", "name": "glob", "input": {"pattern": "*"}}`
+	places := map[string]struct {
+		script, waits, log string
+		rule               string
+	}{
+		"idle": {
+			script: `{"turns": [{"blocks": [{"type": "text", "text": "Hello."}]}]}`,
+			waits:  `(?s)Hello\..*— 1 calls.*› `, log: "task.completed",
+		},
+		"an answer arrives": {
+			script: `{"turns": [{"stall_after_events": 4, "blocks": [{"type": "text", "text": "Hello."}]}]}`,
+			waits:  `Hello\.`, log: "model.request-started",
+		},
+		"a command runs": {
+			script: `{"turns": [{"blocks": [{"type": "tool_use", "name": "bash", "input": {"command": "sleep 600"}}]}]}`,
+			rule:   "process.execute(sleep *)", log: "tool.cancelled .*shutdown",
+		},
+		"a permission is asked for": {
+			script: `{"turns": [{"blocks": [{"type": "tool_use", "name": "bash", "input": {"command": "touch made"}}]}]}`,
+			waits:  `(?s)Allow this\?.*touch made.*\? `, log: "tool.cancelled .*shutdown",
+		},
+		"a doom loop is asked about": {
+			script: `{"turns": [{"blocks": [` + look + `]}, {"blocks": [` + look + `]}, {"blocks": [` + look + `]}]}`,
+			waits:  `(?s)Go on\?.*\? `, log: "user.question-asked",
+		},
+	}
+	ways := map[string]func(*terminal){
+		"SIGTERM":           func(w *terminal) { _ = w.cmd.Process.Signal(syscall.SIGTERM) },
+		"SIGHUP":            func(w *terminal) { _ = w.cmd.Process.Signal(syscall.SIGHUP) },
+		"a closed terminal": (*terminal).hangUp,
+	}
+	for name, at := range places {
+		for way, end := range ways {
+			t.Run(name+", "+way, func(t *testing.T) {
+				p := newPlace(t, at.script)
+				args := []string{"begin"}
+				if at.rule != "" {
+					args = append(args, "--allow", at.rule)
+				}
+				w := p.start(args...)
+				if at.waits != "" {
+					w.expect(at.waits)
+				} else {
+					p.awaitFact("tool.started")
+				}
+				end(w)
+				w.ends(143)
+				if out := p.says("sessions", "check", "newest"); !strings.HasSuffix(out, " ok\n") || strings.Contains(out, "note:") {
+					t.Errorf("the log: %s", out)
+				}
+				if out := p.says("sessions", "replay", "newest"); !regexp.MustCompile(at.log).MatchString(out) {
+					t.Errorf("no %s in\n%s", at.log, out)
+				}
+				p.wantClosed()
+			})
+		}
+	}
+}
+
+// awaitFact waits for a fact that nothing on the screen tells of.
+func (p *place) awaitFact(name string) {
+	p.t.Helper()
+	for late := time.Now().Add(patience); time.Now().Before(late); {
+		logs, _ := filepath.Glob(filepath.Join(p.state, "sessions", "*", "*.jsonl"))
+		for _, log := range logs {
+			if data, err := os.ReadFile(log); err == nil && bytes.Contains(data, []byte(`"type":"`+name+`"`)) {
+				return
+			}
+		}
+	}
+	p.t.Fatalf("no %s within %s", name, patience)
+}
+
+// wantClosed checks that the sidecar, which closing writes, is as new as the log.
+func (p *place) wantClosed() {
+	p.t.Helper()
+	logs, err := filepath.Glob(filepath.Join(p.state, "sessions", "*", "*.jsonl"))
+	if err != nil || len(logs) != 1 {
+		p.t.Fatalf("logs %v, %v", logs, err)
+	}
+	log, err := os.Stat(logs[0])
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	meta, err := os.ReadFile(strings.TrimSuffix(logs[0], ".jsonl") + ".meta.json")
+	if want := fmt.Sprintf(`"logSize":%d}`, log.Size()); err != nil || !bytes.Contains(meta, []byte(want)) {
+		p.t.Errorf("the log was not closed: %v, no %s in %s", err, want, meta)
+	}
+}
+
+func TestCtrlCAtAQuestionRefusesAndStaysInTheSession(t *testing.T) {
+	p := newPlace(t, `{"turns": [
+		{"blocks": [{"type": "tool_use", "name": "bash", "input": {"command": "touch made"}}]},
+		{"expect": ["Cancelled: the user interrupted", "and now"], "blocks": [{"type": "text", "text": "I am here."}]}
+	]}`)
+	w := p.start("begin")
+	w.expect(`(?s)Allow this\?.*touch made.*\? `)
+	w.send("\x03")
+	w.expect(`(?s)interrupted.*› `)
+	w.send("and now\r")
+	w.expect(`(?s)I am here\..*› `)
+	w.send("\x03")
+	w.expect(`(?s)Ctrl-C again leaves.*› `)
+	w.send("/exit\r")
+	w.expect(`continue with: khaelor -r 0`)
+	w.ends(0)
+	if _, err := os.Stat(filepath.Join(p.repo, "made")); err == nil {
+		t.Error("the command ran")
+	}
+}
+
+func TestTwoCtrlCAndAnEndOfInputLeave(t *testing.T) {
+	for _, keys := range []string{"\x03\x03", "\x04"} {
+		p := newPlace(t, `{"turns": [{"repeat": -1, "blocks": [{"type": "text", "text": "Hello."}]}]}`)
+		w := p.start()
+		w.expect(`› `)
+		for i := range keys {
+			w.send(keys[i : i+1])
+			if i+1 < len(keys) {
+				w.expect(`(?s)Ctrl-C again leaves.*› `)
+			}
+		}
+		w.ends(0)
+	}
+}
+
+// TestAQuestionFromBeforeACrashStandsInNobodysWay answers the question that is
+// asked again, not the one that nobody waits for.
+func TestAQuestionFromBeforeACrashStandsInNobodysWay(t *testing.T) {
+	p := newPlace(t, `{"turns": [{"repeat": 3, "blocks": [{"type": "tool_use", "name": "glob", "input": {"pattern": "*"}}]}]}`)
+	w := p.start("begin")
+	w.expect(`(?s)Go on\?.*\? `)
+	if err := w.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	w.ends(-1)
+	w = p.start("-c")
+	w.expect(`(?s)unfinished; /continue.*› `)
+	w.send("/continue\r")
+	w.expect(`(?s)Go on\?.*\? `)
+	w.send("stop\r")
+	w.expect(`(?s)stopped by the user.*› `)
+	w.send("\x04")
+	w.ends(0)
+}
+
+func TestAModeBeforeTheFirstMessageIsCheckedAndHolds(t *testing.T) {
+	p := newPlace(t, `{"turns": [
+		{"blocks": [{"type": "tool_use", "name": "write", "input": {"path": "made.md", "content": "x\n"}}]},
+		{"blocks": [{"type": "text", "text": "Written."}]}
+	]}`)
+	w := p.start()
+	w.expect(`› `)
+	w.send("/mode anything\r")
+	w.expect(`(?s)/mode.*accept-edits.*› `)
+	w.send("/mode acceptEdits\r")
+	w.expect(`› `)
+	w.send("begin\r")
+	w.expect(`(?s)Written\..*› `)
+	w.send("/exit\r")
+	w.ends(0)
+}
