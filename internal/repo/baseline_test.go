@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"testing"
@@ -77,5 +78,23 @@ func TestTheBaselineTakesNoLock(t *testing.T) {
 	}
 	if after, err := os.ReadFile(p.path(".git/index")); err != nil || !slices.Equal(before, after) {
 		t.Errorf("the index was written: %v", err)
+	}
+}
+
+func TestTheListsOfABaselineAreBounded(t *testing.T) {
+	p := repository(t)
+	for i := range mostNames + 5 {
+		p.write(fmt.Sprintf("untracked-%04d", i), "")
+	}
+	b, ok := p.open().Baseline(t.Context())
+	if n := len(b.UntrackedFiles); !ok || n != mostNames+1 || b.UntrackedFiles[mostNames] != "… and 5 more" {
+		t.Fatalf("%d untracked files, %v", n, ok)
+	}
+	// The tracker knows them all, so that it takes none for one of ours.
+	s := track(p)
+	s.none(s.command(func() {}))
+	m := s.only(s.command(func() { s.write("untracked-1004", "x\n") }), "untracked-1004")
+	if m.BeforeSHA256 != sha("") {
+		t.Errorf("changed %+v", m)
 	}
 }

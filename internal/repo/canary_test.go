@@ -115,7 +115,7 @@ func everything(t *testing.T, p place) {
 	p.write("a.txt", "changed again\n")
 	p.write("new.txt", "new\n")
 	tracker.Changed(t.Context())
-	r.committed(t.Context(), "a.txt")
+	r.committed(t.Context(), "HEAD", "a.txt")
 }
 
 // TestASubmoduleRunsNothingEither arms the configuration of a submodule.

@@ -77,21 +77,20 @@ func (r *Repo) withoutFilters(ctx context.Context) (off []string, err error) {
 	return off, nil
 }
 
+// mostNames bounds each list of a baseline; its hash covers all files.
+const mostNames = 1000
+
 // Baseline is what is changed in the repository now. Without a repository, or
 // without git, there is none.
 func (r *Repo) Baseline(ctx context.Context) (event.GitBaseline, bool) {
-	if r.root == "" {
-		return event.GitBaseline{}, false
-	}
-	status, err := r.git(ctx, nil, "status", "--porcelain=v1", "-z", "--untracked-files=normal", "--ignore-submodules=dirty")
+	st, err := r.status(ctx, "--untracked-files=normal")
 	if err != nil {
 		return event.GitBaseline{}, false
 	}
 	head := r.Head()
-	b := event.GitBaseline{Branch: event.Text(head.Branch)}
-	parseStatus(string(status), &b)
+	b := event.GitBaseline{Branch: event.Text(head.Branch), DirtyFiles: named(st.dirty), UntrackedFiles: named(st.untracked)}
 	diff := []byte{}
-	if len(b.DirtyFiles) > 0 {
+	if len(st.dirty) > 0 {
 		// A repository without a commit has no HEAD to compare with; its
 		// baseline is then the status alone.
 		diff, _ = r.git(ctx, nil, "diff", "--no-ext-diff", "--no-textconv", "--no-color",
@@ -102,25 +101,50 @@ func (r *Repo) Baseline(ctx context.Context) (event.GitBaseline, bool) {
 	return b, true
 }
 
-// parseStatus reads `git status --porcelain=v1 -z` (git-status(1)): two
-// letters, a blank, a path; a rename is followed by the path it came from.
-func parseStatus(status string, b *event.GitBaseline) {
-	fields := strings.Split(status, "\x00")
+func named(names []string) (list event.List[string]) {
+	for i, name := range names {
+		if i == mostNames {
+			return append(list, fmt.Sprintf("%s%d more", andMore, len(names)-i))
+		}
+		list = append(list, event.Text(name))
+	}
+	return list
+}
+
+// andMore begins the last entry of a list that was cut.
+const andMore = "… and "
+
+// status is what is not as in the last commit: names relative to the root, as
+// git has them.
+type status struct{ dirty, untracked []string }
+
+// status reads `git status --porcelain=v1 -z` (git-status(1)): two letters, a
+// blank, a path; a rename is followed by the path it came from.
+func (r *Repo) status(ctx context.Context, how ...string) (status, error) {
+	if r.root == "" {
+		return status{}, errGit
+	}
+	args := append([]string{"status", "--porcelain=v1", "-z", "--ignore-submodules=dirty"}, how...)
+	out, err := r.git(ctx, nil, args...)
+	if err != nil {
+		return status{}, err
+	}
+	var s status
+	fields := strings.Split(string(out), "\x00")
 	for i := 0; i < len(fields); i++ {
 		f := fields[i]
-		if len(f) < 4 {
-			continue
-		}
-		name := event.Text(f[3:])
-		if f[:2] == "??" {
-			b.UntrackedFiles = append(b.UntrackedFiles, name)
-			continue
-		}
-		b.DirtyFiles = append(b.DirtyFiles, name)
-		if strings.ContainsAny(f[:2], "RC") {
-			i++
+		switch {
+		case len(f) < 4:
+		case f[:2] == "??":
+			s.untracked = append(s.untracked, f[3:])
+		default:
+			s.dirty = append(s.dirty, f[3:])
+			if strings.ContainsAny(f[:2], "RC") {
+				i++
+			}
 		}
 	}
+	return s, nil
 }
 
 // ignored says which of the paths, relative to the root, git leaves out.
@@ -137,8 +161,41 @@ func (r *Repo) ignored(ctx context.Context, paths []string) map[string]bool {
 	return ignored
 }
 
-// committed is a file's content in the last commit.
-func (r *Repo) committed(ctx context.Context, name string) ([]byte, bool) {
-	data, err := r.git(ctx, nil, "cat-file", "blob", "HEAD:"+name)
+// committed is a file's content in a commit.
+func (r *Repo) committed(ctx context.Context, commit, name string) ([]byte, bool) {
+	data, err := r.git(ctx, nil, "cat-file", "blob", commit+":"+name)
 	return data, err == nil
+}
+
+// hashSize is how many bytes the name of a commit has at least, that of SHA-1.
+const hashSize = 20
+
+// commit is the hash of the last commit, "" without one. It is in a file that
+// is quickly read, unless git has packed it.
+func (r *Repo) commit(ctx context.Context) string {
+	if r.root == "" {
+		return ""
+	}
+	head := r.read(path.Join(r.gitDir, "HEAD"))
+	ref, onBranch := strings.CutPrefix(head, "ref: ")
+	if onBranch {
+		head = r.read(path.Join(r.commonDir, ref))
+	}
+	if raw, err := hex.DecodeString(head); err == nil && len(raw) >= hashSize {
+		return head
+	}
+	out, err := r.git(ctx, nil, "rev-parse", "--verify", "--quiet", "HEAD")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// between are the files that differ between two commits.
+func (r *Repo) between(ctx context.Context, old, now string) ([]string, error) {
+	out, err := r.git(ctx, nil, "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=all", old, now)
+	if err != nil {
+		return nil, err
+	}
+	return strings.FieldsFunc(string(out), func(c rune) bool { return c == 0 }), nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/khaelor/khaelor/internal/workspace"
@@ -24,23 +25,83 @@ func stampOf(info fs.FileInfo) stamp {
 	return stamp{size: info.Size(), mtime: info.ModTime().UnixNano()}
 }
 
-// scan stamps every regular file below the base. Links are not followed. A
-// tree that has grown too large may have done so in a new ignored folder.
-func (t *Tracker) scan(ctx context.Context) map[string]stamp {
-	found := make(map[string]stamp, len(t.seen))
+// view is how files stood at one time, by name.
+type view struct {
+	files map[string]stamp
+	// sparse says that files are missing that are as in the last commit.
+	sparse bool
+}
+
+// gone stands for a file that git misses.
+var gone = stamp{size: -1}
+
+// scan stamps every regular file below the base, and once there are too many,
+// those that git calls changed. Links are not followed. A tree that has grown
+// too large may have done so in a new ignored folder.
+func (t *Tracker) scan(ctx context.Context) view {
+	if t.sparse {
+		return t.changedFiles(ctx)
+	}
+	found := make(map[string]stamp, len(t.seen.files))
 	t.scanFolder("", found)
-	if len(found) > maxEntries {
+	if len(found) > t.most {
 		t.skip = t.ignoredFolders(ctx)
 		clear(found)
 		t.scanFolder("", found)
 	}
-	t.off = len(found) > maxEntries
-	return found
+	if len(found) > t.most {
+		t.sparse = true
+		return t.changedFiles(ctx)
+	}
+	return view{files: found}
+}
+
+// changedFiles stamps the files that are not as in the last commit.
+func (t *Tracker) changedFiles(ctx context.Context) view {
+	st, err := t.repo.status(ctx, "--untracked-files=all", "--no-renames")
+	if t.blind = err != nil || len(st.dirty)+len(st.untracked) > t.most; t.blind {
+		return view{}
+	}
+	found := map[string]stamp{}
+	for _, list := range [][]string{st.dirty, st.untracked} {
+		for _, p := range list {
+			if name, ok := t.fromBase(p); ok && !strings.HasSuffix(name, "/") {
+				found[name] = t.now(name)
+			}
+		}
+	}
+	return view{files: found, sparse: true}
+}
+
+// now is a file's stamp, gone when there is none.
+func (t *Tracker) now(name string) stamp {
+	if s, ok := t.stamp(name); ok {
+		return s
+	}
+	return gone
+}
+
+// differing are the names whose files are not as they were in an earlier view.
+// A name that only one of them has may be as it was, unseen.
+func (t *Tracker) differing(before, now view) []string {
+	var names []string
+	for name, s := range now.files {
+		if old, ok := before.files[name]; !ok || old != s {
+			names = append(names, name)
+		}
+	}
+	for name, old := range before.files {
+		if _, ok := now.files[name]; !ok && (!now.sparse || t.now(name) != old) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 func (t *Tracker) scanFolder(folder string, found map[string]stamp) {
 	entries, err := workspace.ReadDir(t.repo.ws, path.Join(".", folder))
-	if err != nil || len(found) > maxEntries {
+	if err != nil || len(found) > t.most {
 		return
 	}
 	for _, entry := range entries {
@@ -69,7 +130,7 @@ func (t *Tracker) nest(folder string) {
 	inner := &Repo{ws: t.repo.ws}
 	if inner.found(path.Join(t.base(), folder)) {
 		t.nested[folder] = inner
-		t.dirty[folder+"/"] = t.seen != nil
+		t.dirty[folder+"/"] = t.seen.files != nil
 	}
 }
 
@@ -123,8 +184,8 @@ func (t *Tracker) ignoredFolders(ctx context.Context) map[string]bool {
 // markDirty notes which files are not as in the last commit.
 func (t *Tracker) markDirty(ctx context.Context) {
 	mark := func(r *Repo, name func(string) (string, bool)) {
-		b, _ := r.Baseline(ctx)
-		for _, list := range [][]string{b.DirtyFiles, b.UntrackedFiles} {
+		st, _ := r.status(ctx, "--untracked-files=normal")
+		for _, list := range [][]string{st.dirty, st.untracked} {
 			for _, p := range list {
 				if rel, ok := name(p); ok {
 					t.dirty[rel] = true

@@ -13,8 +13,10 @@ import (
 	"github.com/khaelor/khaelor/internal/workspace"
 )
 
-// Bounds of what is watched. A larger tree, or a larger file, is not: looking
-// would cost more than the command that is looked after.
+// Bounds of what is watched. Of a larger tree git says what is changed in it;
+// where git cannot, or where that is too much, nobody looks: it would cost more
+// than the command that is looked after. Nor is the content of a larger file
+// kept.
 const (
 	maxEntries = 20_000
 	maxContent = 4 << 20   // bytes of a file whose content is kept
@@ -35,20 +37,23 @@ type Tracker struct {
 	blob func(string) ([]byte, error)
 
 	skip   map[string]bool // folders that git ignores
-	seen   map[string]stamp
+	seen   view
+	commit string            // the last one, at Begin
 	nested map[string]*Repo  // repositories inside, by folder
 	known  map[string]string // SHA-256 of what we last knew of a file
 	held   map[string][]byte
 	space  int             // bytes that may still be held
 	dirty  map[string]bool // not as in the last commit; a folder ends in a slash
-	off    bool            // the tree is too large
+	most   int             // files that are looked at one by one
+	sparse bool            // the tree is too large to look at each file
+	blind  bool            // and git does not say what is changed, or too much is
 }
 
 // Track makes a tracker that keeps contents through put and finds them
 // through blob.
 func (r *Repo) Track(put func([]byte) (string, error), blob func(string) ([]byte, error)) *Tracker {
 	return &Tracker{
-		repo: r, put: put, blob: blob, space: maxHeld,
+		repo: r, put: put, blob: blob, space: maxHeld, most: maxEntries,
 		nested: map[string]*Repo{}, known: map[string]string{}, held: map[string][]byte{}, dirty: map[string]bool{},
 	}
 }
@@ -57,9 +62,12 @@ func (r *Repo) Track(put func([]byte) (string, error), blob func(string) ([]byte
 // paths are relative to it.
 func (t *Tracker) base() string { return t.repo.ws.Cwd() }
 
+// Blind says that changes by commands are not seen.
+func (t *Tracker) Blind() bool { return t.blind }
+
 // Begin remembers how the files stand.
 func (t *Tracker) Begin(ctx context.Context) {
-	if t.off {
+	if t.blind {
 		return
 	}
 	first := t.skip == nil
@@ -67,17 +75,19 @@ func (t *Tracker) Begin(ctx context.Context) {
 		t.skip = t.ignoredFolders(ctx)
 	}
 	before := t.seen
-	if t.seen = t.scan(ctx); t.off {
+	t.commit = t.repo.commit(ctx)
+	if t.seen = t.scan(ctx); t.blind {
 		return
 	}
-	if first {
-		t.markDirty(ctx)
-	}
-	for _, name := range slices.Sorted(maps.Keys(t.seen)) {
-		if old, ok := before[name]; !first && (!ok || old != t.seen[name]) {
+	if !first {
+		for _, name := range t.differing(before, t.seen) {
 			t.foreign(name)
 		}
-		if owner, _ := t.owner(name); first && (owner.root == "" || t.unclean(name)) {
+		return
+	}
+	t.markDirty(ctx)
+	for _, name := range slices.Sorted(maps.Keys(t.seen.files)) {
+		if owner, _ := t.owner(name); owner.root == "" || t.unclean(name) {
 			t.hold(name)
 		}
 	}
@@ -97,7 +107,7 @@ func (t *Tracker) forget(name string) {
 }
 
 func (t *Tracker) hold(name string) {
-	if size := t.seen[name].size; size > maxHeldOne || size > int64(t.space) {
+	if size := t.now(name).size; size > maxHeldOne || size > int64(t.space) {
 		return
 	}
 	if data, ok := t.content(name); ok {
@@ -113,55 +123,71 @@ func (t *Tracker) Know(m event.FileModified) {
 	}
 	t.forget(m.Path)
 	t.known[m.Path] = m.AfterSHA256
-	if t.seen == nil {
+	if t.seen.files == nil {
 		return
 	}
 	if s, ok := t.stamp(m.Path); ok {
-		t.seen[m.Path] = s
+		t.seen.files[m.Path] = s
 	} else {
-		delete(t.seen, m.Path)
+		delete(t.seen.files, m.Path)
 	}
 }
 
 // Changed says what is different since Begin, as facts to log.
 func (t *Tracker) Changed(ctx context.Context) []event.FileModified {
-	if t.off || t.seen == nil {
+	if t.blind || t.seen.files == nil {
 		return nil
 	}
-	now := t.scan(ctx)
-	if t.off {
+	before, now, commit := t.seen, t.scan(ctx), t.repo.commit(ctx)
+	if t.blind {
 		return nil
 	}
-	var paths []string
-	for p, s := range now {
-		if old, ok := t.seen[p]; !ok || old != s {
-			paths = append(paths, p)
-		}
+	names := t.differing(before, now)
+	if now.sparse && commit != t.commit {
+		names = t.withCommitted(ctx, names, before, commit)
 	}
-	for p := range t.seen {
-		if _, ok := now[p]; !ok {
-			paths = append(paths, p)
-		}
-	}
-	before := t.seen
-	t.seen = now
-	slices.Sort(paths)
-	return t.facts(ctx, paths, before)
+	facts := t.facts(ctx, names, before)
+	t.seen, t.commit = now, commit
+	return facts
 }
 
-func (t *Tracker) facts(ctx context.Context, paths []string, before map[string]stamp) []event.FileModified {
+// withCommitted adds the files that a command changed and committed, or got
+// from another commit, so that they are as in the last commit again.
+func (t *Tracker) withCommitted(ctx context.Context, names []string, before view, commit string) []string {
+	moved, err := t.repo.between(ctx, t.commit, commit)
+	if t.blind = err != nil || len(moved) > t.most; t.blind {
+		return names
+	}
+	for _, p := range moved {
+		name, ok := t.fromBase(p)
+		if old, seen := before.files[name]; ok && (!seen || old != t.now(name)) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func (t *Tracker) facts(ctx context.Context, paths []string, before view) []event.FileModified {
 	ignored := t.ignored(ctx, paths)
 	var facts []event.FileModified
 	for _, p := range paths {
 		if ignored[p] {
 			continue
 		}
-		_, existed := before[p]
-		if m, changed := t.fact(ctx, p, existed); changed {
+		if m, changed := t.fact(ctx, p, t.existed(ctx, p, before)); changed {
 			facts = append(facts, m)
 		}
 	}
 	return facts
+}
+
+func (t *Tracker) existed(ctx context.Context, name string, before view) bool {
+	if s, seen := before.files[name]; seen || !before.sparse {
+		return seen && s != gone
+	}
+	_, committed := t.repo.committed(ctx, t.commit, t.rootPath(name))
+	return committed
 }
 
 // fact compares one file with what it was. Where nobody knows what it was,
@@ -204,7 +230,10 @@ func (t *Tracker) before(ctx context.Context, name string) ([]byte, bool) {
 	if owner.root == "" || t.unclean(name) {
 		return nil, false
 	}
-	return owner.committed(ctx, there)
+	if owner != t.repo || t.commit == "" {
+		return owner.committed(ctx, "HEAD", there)
+	}
+	return owner.committed(ctx, t.commit, there)
 }
 
 func (t *Tracker) keep(data []byte) string {

@@ -1,9 +1,7 @@
 package repo
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"strings"
 	"testing"
@@ -22,7 +20,7 @@ func newTracker(r *Repo) *Tracker {
 		if data, ok := blobs[sum]; ok {
 			return data, nil
 		}
-		return nil, fs.ErrNotExist
+		return nil, os.ErrNotExist
 	})
 }
 
@@ -252,21 +250,137 @@ func TestARepositoryThatACommandMadeIsWatched(t *testing.T) {
 	}
 }
 
-func TestATreeThatIsTooLargeIsNotWatched(t *testing.T) {
-	p := repository(t)
-	p.write(".gitignore", "many/\n")
+func TestWhatACommandChangesAndCommitsIsReported(t *testing.T) {
+	s := track(repository(t))
+	m := s.only(s.command(func() { s.write("a.txt", "one\n2\n"); s.git("commit", "-qam", "ours") }), "a.txt")
+	if m.BeforeSHA256 != sha("one\ntwo\n") || m.DiffStats != (event.DiffStats{Added: 1, Removed: 1}) {
+		t.Errorf("changed %+v", m)
+	}
+	s.none(s.command(func() { s.git("commit", "-q", "--allow-empty", "-m", "nothing") }))
+	s.git("pack-refs", "--all")
+	s.only(s.command(func() { s.write("a.txt", "one\n"); s.git("commit", "-qam", "ours") }), "a.txt")
+}
+
+// few is how many files are many in these tests.
+const few = 100
+
+// trackFew looks at few files one by one.
+func trackFew(p place) session {
 	s := track(p)
-	many := func(folder string) {
-		if err := os.Mkdir(p.path(folder), 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-			t.Fatal(err)
-		}
-		for i := range maxEntries {
-			if err := os.WriteFile(p.path(fmt.Sprintf("%s/%d", folder, i)), nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
+	s.tracker.most = few
+	return s
+}
+
+// crowd fills a folder with more files than are looked at one by one.
+func (p place) crowd(folder string) {
+	p.t.Helper()
+	if err := os.Mkdir(p.path(folder), 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	for i := range few + 1 {
+		if err := os.WriteFile(p.path(fmt.Sprintf("%s/%d", folder, i)), nil, 0o600); err != nil {
+			p.t.Fatal(err)
 		}
 	}
-	s.only(s.command(func() { many("many"); s.write("a.txt", "x\n") }), "a.txt") // ignored: still watched
-	s.none(s.command(func() { many("seen"); s.write("a.txt", "y\n") }))
-	s.none(s.command(func() { s.write("a.txt", "z\n") }))
+}
+
+// crowded is a repository of too many files, one of which the user has changed.
+func crowded(t *testing.T) place {
+	p := repository(t)
+	p.crowd("many")
+	p.write("gone.txt", "bye\n")
+	p.write("dirty.txt", "1\n")
+	p.git("add", ".")
+	p.git("commit", "-qm", "second")
+	p.write("dirty.txt", "1\nuser\n")
+	return p
+}
+
+func TestInALargeTreeGitSaysWhatACommandChanged(t *testing.T) {
+	s := trackFew(crowded(t))
+	changed := s.command(func() {
+		s.write("a.txt", "one\n2\n")
+		s.write("many/0", "x\n")
+		s.write("new/file.txt", "new\n")
+		s.write("dirty.txt", "1\nuser\nours\n")
+		_ = os.Remove(s.path("gone.txt"))
+	})
+	for name, want := range map[string]struct {
+		before string
+		stats  event.DiffStats
+	}{
+		"a.txt":        {sha("one\ntwo\n"), event.DiffStats{Added: 1, Removed: 1}},
+		"many/0":       {sha(""), event.DiffStats{Added: 1}},
+		"new/file.txt": {"", event.DiffStats{Added: 1}},
+		"dirty.txt":    {sha("1\nuser\n"), event.DiffStats{Added: 1}},
+		"gone.txt":     {sha("bye\n"), event.DiffStats{Removed: 1}},
+	} {
+		if m := changed[name]; m.BeforeSHA256 != want.before || m.DiffStats != want.stats {
+			t.Errorf("%s: %+v", name, m)
+		}
+	}
+	if len(changed) != 5 || s.tracker.Blind() {
+		t.Errorf("changed %d files, blind %v", len(changed), s.tracker.Blind())
+	}
+	s.none(s.command(func() { s.touch("many/1"); s.touch("dirty.txt") }))
+	s.none(s.command(func() { s.git("add", "."); s.git("commit", "-qm", "as it is") }))
+
+	m := s.only(s.command(func() { s.write("a.txt", "3\n"); s.git("commit", "-qam", "ours") }), "a.txt")
+	if m.BeforeSHA256 != sha("one\n2\n") {
+		t.Errorf("changed and committed %+v", m)
+	}
+	m = s.only(s.command(func() {
+		s.git("mv", "a.txt", "b.txt")
+		s.git("mv", "b.txt", "a.txt")
+		s.git("checkout", "-q", "HEAD~1", "--", "a.txt")
+	}), "a.txt")
+	if m.BeforeSHA256 != sha("3\n") {
+		t.Errorf("brought back %+v", m)
+	}
+	m = s.only(s.command(func() { s.git("checkout", "-q", "HEAD", "--", "a.txt") }), "a.txt")
+	if m.BeforeSHA256 != sha("one\n2\n") || m.AfterSHA256 != sha("3\n") {
+		t.Errorf("reset %+v", m)
+	}
+}
+
+func TestInALargeTreeChangesOfTheUserAreNotOurs(t *testing.T) {
+	s := trackFew(crowded(t))
+	s.none(s.command(func() {}))
+	s.write("a.txt", "user\n")
+	s.git("checkout", "-q", "--", "dirty.txt")
+	s.none(s.command(func() {}))
+	m := s.only(s.command(func() { s.write("a.txt", "user\nours\n") }), "a.txt")
+	if m.BeforeSHA256 != sha("user\n") {
+		t.Errorf("changed %+v", m)
+	}
+	m = s.only(s.command(func() { s.write("dirty.txt", "2\n") }), "dirty.txt")
+	if m.BeforeSHA256 != sha("1\n") {
+		t.Errorf("changed %+v", m)
+	}
+}
+
+func TestATreeThatGrewTooLargeIsStillWatchedByGit(t *testing.T) {
+	p := repository(t)
+	p.write(".gitignore", "ignored/\n")
+	s := trackFew(p)
+	s.only(s.command(func() { s.crowd("ignored"); s.write("a.txt", "x\n") }), "a.txt")
+	s.only(s.command(func() { s.crowd("many"); s.git("add", "many"); s.git("commit", "-qm", "many"); s.write("a.txt", "y\n") }), "a.txt")
+	if !s.tracker.Blind() {
+		t.Error("a commit of too many files is no reason to be blind")
+	}
+}
+
+func TestWhereNobodyCanSayWhatChangedTheTrackerIsBlind(t *testing.T) {
+	for name, p := range map[string]place{"no repository": folder(t), "too much is new": repository(t)} {
+		s := trackFew(p)
+		p.crowd("many")
+		s.none(s.command(func() { s.write("a.txt", "y\n") }))
+		if !s.tracker.Blind() {
+			t.Errorf("%s: not blind", name)
+		}
+		s.none(s.command(func() { s.write("a.txt", "z\n") }))
+	}
+	if s := trackFew(repository(t)); len(s.command(func() { s.write("a.txt", "y\n") })) != 1 || s.tracker.Blind() {
+		t.Error("blind in a small repository")
+	}
 }
