@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,12 +13,7 @@ import (
 	"time"
 
 	"github.com/creack/pty"
-
-	"github.com/khaelor/khaelor/internal/fakeapi"
 )
-
-// patience is how long a program on a busy machine may take to say something.
-const patience = 30 * time.Second
 
 // terminal is the program on a terminal of its own.
 type terminal struct {
@@ -29,63 +23,6 @@ type terminal struct {
 	output chan []byte // closed when the program let go of the terminal
 	screen []byte      // what it wrote and expect has not passed yet
 	whole  bytes.Buffer
-}
-
-// place is where programs of one test run: a project, a state folder, a server.
-type place struct {
-	t           *testing.T
-	repo, state string
-	environ     []string
-}
-
-func newPlace(t *testing.T, script string) *place {
-	t.Helper()
-	dir := t.TempDir()
-	p := &place{t: t, repo: filepath.Join(dir, "repo"), state: filepath.Join(dir, "state")}
-	parsed, err := fakeapi.ParseScript([]byte(script))
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, err := fakeapi.Start(fakeapi.Options{Script: parsed})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if problems := server.Problems(); len(problems) > 0 {
-			t.Errorf("fakeapi: %s", strings.Join(problems, "\n"))
-		}
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	if out, err := exec.Command("git", "init", "-q", p.repo).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	p.environ = []string{
-		"PATH=" + os.Getenv("PATH"), "TERM=xterm", "HOME=" + dir, "KHAELOR_HOME=" + p.state,
-		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
-		"ANTHROPIC_BASE_URL=" + server.URL(), "ANTHROPIC_API_KEY=scripted-key",
-	}
-	return p
-}
-
-func (p *place) command(args ...string) *exec.Cmd {
-	cmd := exec.Command("khaelor", args...)
-	cmd.Dir, cmd.Env = p.repo, p.environ
-	return cmd
-}
-
-// says runs the program to its end and returns what it wrote on stdout.
-func (p *place) says(args ...string) string {
-	p.t.Helper()
-	cmd := p.command(args...)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		p.t.Fatalf("khaelor %s: %v\n%s%s", strings.Join(args, " "), err, out, stderr.String())
-	}
-	return string(out)
 }
 
 // start runs the program on a new terminal, whose session it leads.
@@ -253,37 +190,6 @@ func TestTheEndOfATerminalEndsTheProgramInOrder(t *testing.T) {
 				p.wantClosed()
 			})
 		}
-	}
-}
-
-// awaitFact waits for a fact that nothing on the screen tells of.
-func (p *place) awaitFact(name string) {
-	p.t.Helper()
-	for late := time.Now().Add(patience); time.Now().Before(late); {
-		logs, _ := filepath.Glob(filepath.Join(p.state, "sessions", "*", "*.jsonl"))
-		for _, log := range logs {
-			if data, err := os.ReadFile(log); err == nil && bytes.Contains(data, []byte(`"type":"`+name+`"`)) {
-				return
-			}
-		}
-	}
-	p.t.Fatalf("no %s within %s", name, patience)
-}
-
-// wantClosed checks that the sidecar, which closing writes, is as new as the log.
-func (p *place) wantClosed() {
-	p.t.Helper()
-	logs, err := filepath.Glob(filepath.Join(p.state, "sessions", "*", "*.jsonl"))
-	if err != nil || len(logs) != 1 {
-		p.t.Fatalf("logs %v, %v", logs, err)
-	}
-	log, err := os.Stat(logs[0])
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	meta, err := os.ReadFile(strings.TrimSuffix(logs[0], ".jsonl") + ".meta.json")
-	if want := fmt.Sprintf(`"logSize":%d}`, log.Size()); err != nil || !bytes.Contains(meta, []byte(want)) {
-		p.t.Errorf("the log was not closed: %v, no %s in %s", err, want, meta)
 	}
 }
 
