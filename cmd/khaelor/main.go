@@ -31,11 +31,12 @@ func run(args []string) int {
 	if err != nil {
 		exe = "khaelor"
 	}
+	environ := os.Environ()
 	return cli.Main(context.Background(), &cli.App{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		StdinReady: func(wait time.Duration) bool { return workspace.Readable(os.Stdin, wait) },
 		StdinTTY:   workspace.IsTerminal(os.Stdin), StdoutTTY: workspace.IsTerminal(os.Stdout), StderrTTY: workspace.IsTerminal(os.Stderr),
-		Environ: os.Environ(), Getenv: os.Getenv, Cwd: cwd, Exe: exe,
+		Environ: environ, Exposed: workspace.HideEnviron(nil), Getenv: os.Getenv, Cwd: cwd, Exe: exe,
 		Signals: received, CatchSignals: func() { catch(received) },
 		Clock: clock.System(), Version: cli.Version(),
 	}, args)

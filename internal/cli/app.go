@@ -26,9 +26,12 @@ type App struct {
 	// StdinTTY, StdoutTTY and StderrTTY say which of them are a terminal.
 	StdinTTY, StdoutTTY, StderrTTY bool
 	Environ                        []string
-	Getenv                         func(string) string
-	Cwd                            string
-	Exe                            string
+	// Exposed is why commands can read the secrets of this process's own
+	// environment, nil when they cannot.
+	Exposed error
+	Getenv  func(string) string
+	Cwd     string
+	Exe     string
 	// Signals come here once CatchSignals was called; before, and in commands
 	// that do not call it, they end the program.
 	Signals      <-chan os.Signal

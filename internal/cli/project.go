@@ -34,6 +34,9 @@ type project struct {
 // openProject finds the working directory, the state folder and the settings.
 func (a *App) openProject(f *runFlags) (*project, error) {
 	p := &project{app: a}
+	if a.Exposed != nil {
+		p.warnings = append(p.warnings, config.Warning{File: "environment", Msg: "commands can read its secrets: " + a.Exposed.Error()})
+	}
 	cwd := a.Cwd
 	if f.Cwd != "" {
 		if cwd = f.Cwd; !filepath.IsAbs(cwd) {
