@@ -12,12 +12,36 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"go.uber.org/goleak"
 
 	"github.com/khaelor/khaelor/internal/fakeapi"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"khaelor": main})
+	testscript.Main(leakless{m}, map[string]func(){"khaelor": leaklessMain})
+}
+
+// leakless runs tests, and wants that no goroutine outlives them.
+type leakless struct{ *testing.M }
+
+func (l leakless) Run() int {
+	code := l.M.Run()
+	if err := goleak.Find(); code == 0 && err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
+}
+
+// leaklessMain is the program, which wants the same of itself: whoever stops
+// waiting for what it started would lose the end of it.
+func leaklessMain() {
+	code := run(os.Args[1:])
+	if err := goleak.Find(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(99)
+	}
+	os.Exit(code)
 }
 
 // TestScripts runs every script of testdata/script against the real program.
@@ -27,6 +51,8 @@ func TestMain(m *testing.M) {
 //	exits CODE COMMAND...     run a command, which must end with this very code
 //	signal NAME               send TERM or INT to the commands in the background
 //	ended CODE                after wait: the signalled command ended with this code
+//
+// and the condition [root], for permissions that do not hold for the superuser.
 func TestScripts(t *testing.T) {
 	cache, err := exec.Command("go", "env", "GOCACHE").Output()
 	if err != nil {
@@ -36,6 +62,12 @@ func TestScripts(t *testing.T) {
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Condition: func(cond string) (bool, error) {
+			if cond == "root" {
+				return os.Geteuid() == 0, nil
+			}
+			return false, fmt.Errorf("no condition is called %q", cond)
+		},
 		Setup: func(env *testscript.Env) error {
 			env.Values[worldKey{}] = &world{t: env.T()}
 			for _, v := range []string{
