@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -141,5 +142,42 @@ func TestWhatACancelledCommandChangedIsRecordedToo(t *testing.T) {
 	w.rest()
 	if got := changed(w); got != "t1 exec a.txt" {
 		t.Errorf("changed: %s", got)
+	}
+}
+
+func TestAFileThatSomebodyElseChangedIsToldOnceBeforeTheNextMessage(t *testing.T) {
+	w := newWorld(t, script(
+		turn(call("t1", "read", `{"path":"a.txt"}`)), turn(fakeapi.Text("Read.")),
+		turn(fakeapi.Text("Two.")), turn(fakeapi.Text("Three.")), turn(fakeapi.Text("Four.")), turn(fakeapi.Text("Five."))))
+	w.file("a.txt", "one\n")
+	notes := func(text string) (changed []string) {
+		w.say(text)
+		for _, n := range facts[event.ContextNoted](w) {
+			if strings.HasPrefix(n.Text, "<changed>") {
+				changed = append(changed, n.Text)
+			}
+		}
+		return changed
+	}
+	if got := notes("read it"); len(got) != 0 {
+		t.Errorf("told %q, and nothing changed", got)
+	}
+	w.file("a.txt", "two\n")
+	if got := notes("and now?"); len(got) != 1 || !strings.Contains(got[0], "a.txt") {
+		t.Errorf("told %q", got)
+	}
+	w.resume()
+	if got := notes("again"); len(got) != 1 {
+		t.Errorf("the same content was told again: %q", got)
+	}
+	w.file("a.txt", "three\n")
+	if got := notes("once more"); len(got) != 2 {
+		t.Errorf("another content was not told: %q", got)
+	}
+	if err := os.Remove(filepath.Join(w.dir, "a.txt")); err != nil {
+		t.Fatal(err)
+	}
+	if got := notes("gone"); len(got) != 3 || !strings.Contains(got[2], "is gone") {
+		t.Errorf("told %q", got)
 	}
 }

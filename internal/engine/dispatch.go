@@ -106,7 +106,7 @@ func (e *Engine) submit(s fold.State, c command.SubmitMessage) error {
 	if s.Task.Open && e.busy() {
 		return e.publish(event.MessageQueued{Text: event.Text(c.Text), Mentions: c.Mentions, Images: c.Images})
 	}
-	if err := e.noteWorld(); err != nil {
+	if err := e.note(); err != nil {
 		return err
 	}
 	if err := e.publish(event.UserMessageCreated{Text: event.Text(c.Text), Mentions: c.Mentions, Images: c.Images}); err != nil {

@@ -55,7 +55,7 @@ func (e *Engine) openNext() (bool, error) {
 	if s.Task.Open || s.Interrupted || len(s.Steering)+len(s.Messages) == 0 {
 		return s.Task.Open, nil
 	}
-	if err := e.noteWorld(); err != nil {
+	if err := e.note(); err != nil {
 		return false, err
 	}
 	if len(s.Steering) == 0 {

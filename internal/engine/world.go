@@ -43,6 +43,15 @@ const (
 	worldClose = "</environment>"
 )
 
+// note tells the model, before it is given something to do, what changed by
+// itself.
+func (e *Engine) note() error {
+	if err := e.noteWorld(); err != nil {
+		return err
+	}
+	return e.noteChanged()
+}
+
 // noteWorld tells the model where it is and what day it is, once, and again
 // when that has changed.
 func (e *Engine) noteWorld() error {

@@ -61,6 +61,22 @@ func (c Changes) Seen(path string) (Sighting, bool) {
 	return Sighting{}, false
 }
 
+// Known are the newest sightings of the files seen last, at most so many.
+func (c Changes) Known(most int) []Sighting {
+	var known []Sighting
+	listed := map[string]bool{}
+	for _, s := range slices.Backward(c.reads.items) {
+		if len(known) == most {
+			break
+		}
+		if !listed[s.Path] {
+			listed[s.Path] = true
+			known = append(known, s)
+		}
+	}
+	return known
+}
+
 // Edits are all changes in order. The slice must not be changed.
 func (c Changes) Edits() []Edit { return c.edits.items }
 
