@@ -239,7 +239,8 @@ func TestTheHistoryIsWhatTheModelSees(t *testing.T) {
 			name: "an answer that was cut behind thinking ends before it, and before a call without its result",
 			facts: []event.Fact{
 				said("go"), started("r1"), thought("r1", "hm"), text("r1", "a"), thought("r1", "ha"), opaque("r1", "server_tool_use"),
-				event.ModelRequestFailed{RequestID: "r1", Kind: event.ErrorCancelled}, said("on"),
+				event.ModelRequestFailed{RequestID: "r1", Kind: event.ErrorCancelled},
+				said("on"),
 			},
 			want: []string{"user says go", "assistant thinks hm sig", "assistant says a", "user says on"},
 		},
@@ -253,8 +254,11 @@ func TestTheHistoryIsWhatTheModelSees(t *testing.T) {
 		{
 			name: "what the user says while an answer arrives stands behind it",
 			facts: []event.Fact{
-				said("go"), started("r1"), thought("r1", "hm"), event.Interrupted{}, said("stop"), called("r1", "a", "read", `{}`),
-				event.ToolCancelled{ToolUseID: "a", ModelText: "cancelled"}, event.ModelRequestFailed{RequestID: "r1", Kind: event.ErrorCancelled},
+				said("go"), started("r1"), thought("r1", "hm"),
+				event.Interrupted{},
+				said("stop"), called("r1", "a", "read", `{}`),
+				event.ToolCancelled{ToolUseID: "a", ModelText: "cancelled"},
+				event.ModelRequestFailed{RequestID: "r1", Kind: event.ErrorCancelled},
 			},
 			want: []string{"user says go", "assistant thinks hm sig", "assistant calls a read{}", "user answers a cancelled (error)", "user says stop"},
 		},

@@ -322,11 +322,13 @@ func TestAnAnswerThatWasCutGoesOnInTheNextOne(t *testing.T) {
 	}{
 		{"cut by the output limit", []event.Fact{
 			said("go"), started("r1"), text("r1", "first "), answered("r1", event.StopMaxTokens),
-			event.ContextNoted{Text: "go on"}, started("r2"), text("r2", "second"), answered("r2", event.StopEndTurn),
+			event.ContextNoted{Text: "go on"},
+			started("r2"), text("r2", "second"), answered("r2", event.StopEndTurn),
 		}, "first second"},
 		{"paused, and the next attempt failed once", []event.Fact{
 			said("go"), started("r1"), text("r1", "first "), answered("r1", event.StopPauseTurn),
-			started("r2"), text("r2", "lost"), event.ModelRequestFailed{RequestID: "r2", Kind: event.ErrorRetryable},
+			started("r2"), text("r2", "lost"),
+			event.ModelRequestFailed{RequestID: "r2", Kind: event.ErrorRetryable},
 			started("r3"), text("r3", "second"), answered("r3", event.StopEndTurn),
 		}, "first second"},
 		{"an answer after calls is one of its own", []event.Fact{
