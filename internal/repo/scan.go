@@ -136,7 +136,7 @@ func (t *Tracker) nest(folder string) {
 
 // owner is the repository that a file belongs to, and its name there.
 func (t *Tracker) owner(name string) (r *Repo, there string) {
-	for folder := path.Dir(name); folder != "."; folder = path.Dir(folder) {
+	for folder := path.Dir(name); folder != "." && folder != "/"; folder = path.Dir(folder) {
 		if inner := t.nested[folder]; inner != nil {
 			return inner, strings.TrimPrefix(name, folder+"/")
 		}
@@ -200,7 +200,7 @@ func (t *Tracker) markDirty(ctx context.Context) {
 }
 
 func (t *Tracker) unclean(name string) bool {
-	for folder := path.Dir(name); folder != "."; folder = path.Dir(folder) {
+	for folder := path.Dir(name); folder != "." && folder != "/"; folder = path.Dir(folder) {
 		if t.dirty[folder+"/"] {
 			return true
 		}
