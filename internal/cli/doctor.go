@@ -48,7 +48,7 @@ type finding struct {
 func (f finding) String() string {
 	mark, text := "ok", f.text
 	if !f.ok {
-		mark, text = "missing", strings.TrimPrefix(f.text+"; "+f.remedy, "; ")
+		mark, text = "missing", strings.Trim(f.text+"; "+f.remedy, "; ")
 	}
 	return fmt.Sprintf("%-8s %-9s %s", mark, f.what, visible(text))
 }
@@ -106,13 +106,14 @@ func (p *project) sandbox() finding {
 // stateFolder tries to write.
 func (p *project) stateFolder() finding {
 	f := finding{what: "state", needed: true, remedy: "set KHAELOR_HOME to a folder that can be written"}
-	err := p.openHome()
+	if err := p.openHome(); err != nil {
+		f.text, f.remedy = err.Error(), "" // it says what to do
+		return f
+	}
+	const probe = "doctor.probe"
+	err := p.home.WriteFile(probe, []byte("ok\n"))
 	if err == nil {
-		const probe = "doctor.probe"
-		err = p.home.WriteFile(probe, []byte("ok\n"))
-		if err == nil {
-			err = p.home.Remove(probe)
-		}
+		err = p.home.Remove(probe)
 	}
 	if err != nil {
 		f.text = err.Error()
