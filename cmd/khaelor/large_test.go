@@ -105,9 +105,15 @@ func TestASessionOfTwoHundredMegabytesIsLikeAnyOther(t *testing.T) {
 	}
 	w.end()
 	for _, args := range [][]string{
-		{"sessions", "list"}, {"sessions", "check", w.id}, {"sessions", "replay", w.id}, {"sessions", "replay", w.id, "--json"},
-		{"sessions", "export", w.id, "--format", "json"}, {"sessions", "export", w.id}, {"sessions", "show", w.id},
-		{"-p", "-r", w.id, "more"}, {"sessions", "check", w.id},
+		{"sessions", "list"},
+		{"sessions", "check", w.id},
+		{"sessions", "replay", w.id},
+		{"sessions", "replay", w.id, "--json"},
+		{"sessions", "export", w.id, "--format", "json"},
+		{"sessions", "export", w.id},
+		{"sessions", "show", w.id},
+		{"-p", "-r", w.id, "more"},
+		{"sessions", "check", w.id},
 	} {
 		out, most := p.saysWithin(args...)
 		t.Logf("%-60s %4d MB out, %4d MB of memory", strings.Join(args, " "), out>>20, most>>20)

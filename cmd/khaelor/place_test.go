@@ -48,7 +48,7 @@ func newPlace(t *testing.T, script string) *place {
 	}
 	p.environ = []string{
 		"PATH=" + os.Getenv("PATH"), "TERM=xterm", "HOME=" + dir, "KHAELOR_HOME=" + p.state,
-		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
+		"GORACE=atexit_sleep_ms=0", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
 		"ANTHROPIC_BASE_URL=" + server.URL(), "ANTHROPIC_API_KEY=scripted-key",
 	}
 	return p

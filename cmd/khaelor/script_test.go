@@ -74,7 +74,7 @@ func TestScripts(t *testing.T) {
 				"HOME=" + filepath.Join(env.WorkDir, "home"),
 				"KHAELOR_HOME=" + filepath.Join(env.WorkDir, "state"),
 				"GOCACHE=" + strings.TrimSpace(string(cache)),
-				"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
+				"GORACE=atexit_sleep_ms=0", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
 				"ANTHROPIC_API_KEY=", "ANTHROPIC_AUTH_TOKEN=", "ANTHROPIC_BASE_URL=",
 			} {
 				name, value, _ := strings.Cut(v, "=")
