@@ -122,7 +122,11 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	if o.Attended {
 		e.kernel.User = asker{e}
 	}
-	if err := e.recordTiers(); err != nil {
+	err := e.recordTiers()
+	if err == nil {
+		err = e.catchUp(ctx)
+	}
+	if err != nil {
 		stop(err)
 		return nil, err
 	}

@@ -33,6 +33,8 @@ type State struct {
 	BaselineMoments []event.BaselineMoment
 	// Processes counts the background processes that were ever started.
 	Processes int
+	// Running are those whose end is not in the log.
+	Running []event.ProcessStarted
 	// Tiers are the recorded tiers, the newest of each.
 	Tiers []event.TierRecorded
 }
@@ -201,6 +203,9 @@ func (s State) Apply(r event.Record) State {
 
 	case event.ProcessStarted:
 		s.Processes++
+		s.Running = with(s.Running, p)
+	case event.ProcessExited:
+		s.Running = without(s.Running, func(r event.ProcessStarted) bool { return r.ProcessID == p.ProcessID })
 
 	case event.ContextCompacted:
 		s.CompactedSinceCall = true

@@ -358,3 +358,12 @@ func TestAQuestionOfTheEngineEndsWithItsTask(t *testing.T) {
 		}
 	}
 }
+
+func TestAProcessRunsUntilItsEndIsInTheLog(t *testing.T) {
+	s := folded(State{}, records(
+		event.ProcessStarted{ProcessID: "p1", PID: 7}, event.ProcessStarted{ProcessID: "p2", PID: 8}, event.ProcessExited{ProcessID: "p1"},
+	))
+	if len(s.Running) != 1 || s.Running[0].ProcessID != "p2" || s.Running[0].PID != 8 || s.Processes != 2 {
+		t.Errorf("running %+v of %d", s.Running, s.Processes)
+	}
+}
