@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/khaelor/khaelor/internal/event"
 	"github.com/khaelor/khaelor/internal/fakeapi"
+	"github.com/khaelor/khaelor/internal/fold"
 	"github.com/khaelor/khaelor/internal/tool"
 )
 
@@ -179,5 +181,34 @@ func TestAFileThatSomebodyElseChangedIsToldOnceBeforeTheNextMessage(t *testing.T
 	}
 	if got := notes("gone"); len(got) != 3 || !strings.Contains(got[2], "is gone") {
 		t.Errorf("told %q", got)
+	}
+}
+
+func TestWhereNobodySeesWhatCommandsChangeTheEvidenceSaysSo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes 20,000 files")
+	}
+	w := newWorld(t, script(
+		turn(bash("t1", "ls > /dev/null")), turn(fakeapi.Text("Looked.")),
+		turn(bash("t2", "touch 1")), turn(bash("t3", "touch 2")), turn(fakeapi.Text("Done."))))
+	for i := range 20_001 {
+		w.file(fmt.Sprintf("%d", i), "")
+	}
+	w.say("look")
+	if e := only[event.TaskCompleted](w).Evidence; len(e.UnresolvedIssues) != 0 {
+		t.Errorf("issues of a look: %q", e.UnresolvedIssues)
+	}
+	w.say("change")
+	if e := facts[event.TaskCompleted](w)[1].Evidence; len(e.UnresolvedIssues) != 1 || !strings.HasPrefix(e.UnresolvedIssues[0], "the tree is too large to see what commands changed") {
+		t.Errorf("issues %q", e.UnresolvedIssues)
+	}
+	notes := 0
+	for _, n := range facts[event.ContextNoted](w) {
+		if n.Text == fold.BlindNote {
+			notes++
+		}
+	}
+	if notes != 1 {
+		t.Errorf("the model is told %d times", notes)
 	}
 }

@@ -138,6 +138,9 @@ func (e *Engine) afterRun(ctx context.Context, name string, reported []event.Fac
 	for _, m := range e.changes.Changed(ctx) {
 		facts = append(facts, m)
 	}
+	if e.changes.Blind() && !e.o.Log.Fold().Runs.Blind {
+		facts = append(facts, event.ContextNoted{Text: fold.BlindNote})
+	}
 	return facts
 }
 
