@@ -46,9 +46,11 @@ func closes(f event.Fact) (id string, ok bool) {
 	return "", false
 }
 
-// recovered is the result of a call that the end of the program left open.
+// recovered is the result of a call that the end of the program left open. Its
+// beginning is not waited for: when the power went, a call may have run of
+// which only the request is left.
 func (c openCall) recovered() event.ToolCancelled {
-	text := "[KHAELOR ended before this call ran. It was not run.]"
+	text := "[KHAELOR ended before it recorded that this call began. It may not have run: look before repeating it.]"
 	if c.started {
 		text = "[KHAELOR ended while this call ran. It may have had an effect in part, and it was not run again: look before repeating it.]"
 	}

@@ -75,7 +75,7 @@ func (e *WriteError) Error() string {
 func (e *WriteError) remedy() string {
 	switch {
 	case errors.Is(e.Err, disk.ErrNoSpace):
-		return "free some space and go on: what could not be recorded was not done"
+		return "free some space and go on (`khaelor -c`): what was done last may not be recorded"
 	case errors.Is(e.Err, disk.ErrReadOnly):
 		return "make the folder writable, or set KHAELOR_HOME to one that is"
 	case errors.Is(e.Err, disk.ErrIO):

@@ -225,7 +225,7 @@ func TestASessionThatCannotBeBegunLeavesNothingToResume(t *testing.T) {
 	dir := memdisk.New()
 	dir.FailAppendAfter(0, disk.ErrNoSpace, 10)
 	s := testStore(dir, strict(t))
-	if _, err := s.Create(started()); !errors.Is(err, disk.ErrNoSpace) || !strings.Contains(err.Error(), "free some space") {
+	if _, err := s.Create(started()); !errors.Is(err, disk.ErrNoSpace) || !strings.Contains(err.Error(), "free some space and go on") || strings.Contains(err.Error(), "was not done") {
 		t.Errorf("error %v", err)
 	}
 	if all, err := s.List(""); err != nil || len(all) != 0 {

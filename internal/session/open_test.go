@@ -107,6 +107,23 @@ func TestALastLineThatIsNoEventIsTornEvenWithItsNewline(t *testing.T) {
 	}
 }
 
+// The beginning of a call is not waited for: after a power loss a call that ran
+// can look like one that did not.
+func TestACallWhoseBeginningIsNotInTheLogMayHaveRun(t *testing.T) {
+	dir := memdisk.New()
+	s := testStore(dir, func(error) {})
+	l := create(t, s)
+	publish(t, l, said("go"), ask("r1"), call("r1", "toolu_1"), answer("r1", event.StopToolUse), event.ToolStarted{ToolUseID: "toolu_1"})
+	s = testStore(dir.PowerLoss(), func(error) {})
+	again := reopen(t, s, l.ID())
+	closeLog(t, again)
+	all := records(t, s, l.ID())
+	last, ok := all[len(all)-1].Fact.(event.ToolCancelled)
+	if !ok || all[len(all)-2].Name() == "tool.started" || !strings.Contains(last.ModelText, "may not have run") {
+		t.Errorf("the last fact is %+v", all[len(all)-1].Fact)
+	}
+}
+
 func TestACallLeftOpenGetsOneResultThatSaysWhetherItMayHaveRun(t *testing.T) {
 	dir := place(t, sample(t, "dangling_call.jsonl"))
 	s := testStore(dir, strict(t))
