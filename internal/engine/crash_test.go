@@ -173,7 +173,8 @@ func walk(_ int, req *fakeapi.Request) fakeapi.Turn {
 }
 
 // TestASessionKilledAtAnyAppendGoesOnAndTheServiceAcceptsIt is obligation 3 of
-// seed 003 §9: a real SIGKILL before, within and after each durable append.
+// seed 003 §9: a real SIGKILL at each durable append, by turns before, within
+// and after it.
 func TestASessionKilledAtAnyAppendGoesOnAndTheServiceAcceptsIt(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts some hundred processes")
@@ -214,6 +215,7 @@ func crashOnce(t *testing.T, n int, how string) bool {
 		t.Errorf("append %d, %s: %s", n, how, p)
 	}
 	checkLog(t, filepath.Join(dir, "home"), fmt.Sprintf("append %d, %s", n, how))
+	checkRuns(t, filepath.Join(dir, "work", "out.txt"), fmt.Sprintf("append %d, %s", n, how))
 	if t.Failed() {
 		t.FailNow()
 	}
@@ -265,6 +267,16 @@ func checkLog(t *testing.T, home, where string) {
 	}
 	if metas[0].Outcome != session.OutcomeCompleted {
 		t.Errorf("%s: outcome %q", where, metas[0].Outcome)
+	}
+}
+
+// checkRuns demands that no command ran twice: each leaves a line of its own.
+func checkRuns(t *testing.T, out, where string) {
+	t.Helper()
+	lines := strings.Fields(string(read(t, out)))
+	slices.Sort(lines)
+	if once := slices.Compact(slices.Clone(lines)); len(lines) < turns/3-1 || len(once) != len(lines) {
+		t.Errorf("%s: the commands that ran are %v", where, lines)
 	}
 }
 
