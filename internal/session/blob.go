@@ -21,6 +21,14 @@ func blobFile(ref Ref, sha string) (string, error) {
 }
 
 // PutBlob keeps data beside the log and names it. The same data is kept once.
+//
+// It returns when the data would survive a power loss, so that no fact names a
+// blob that the device may never get: a change would be recorded that cannot be
+// taken back, or a picture that no request can be rebuilt with. That takes two
+// of the six waits for the device of a turn with one edit (file and folder;
+// two are the log's, two the user's file's), because a disk.Dir writes one file
+// at a time. It is not put off to the log's own wait: the user's file is
+// replaced before that, and by then what it held must be safe.
 func (l *Log) PutBlob(data []byte) (sha string, err error) { return l.store.putBlob(l.ref, data) }
 
 // Blob is the content of that name. One that is missing is fs.ErrNotExist.
