@@ -131,10 +131,7 @@ func fenced(text string) string {
 // title is the first line of a prompt, cut to what fits in a list.
 func title(prompt string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
-	if r := []rune(line); len(r) > 60 {
-		return string(r[:60]) + "…"
-	}
-	return line
+	return event.Clip(line, 60)
 }
 
 // runTask runs one task and closes the session. Who listens hears of all that

@@ -78,7 +78,7 @@ func (e *Engine) giveUpProcesses(ctx context.Context, left []event.ProcessStarte
 		if e.mayRun(ctx, p.PID) {
 			fate = fmt.Sprintf("may still be running as pid %d", p.PID)
 		}
-		fmt.Fprintf(&b, "\n%s `%s` %s", p.ProcessID, shortened(p.Command), fate)
+		fmt.Fprintf(&b, "\n%s `%s` %s", p.ProcessID, event.Clip(p.Command, shownCommand), fate)
 	}
 	b.WriteString("]")
 	return e.publish(event.ContextNoted{Text: b.String()})
@@ -94,10 +94,3 @@ func (e *Engine) mayRun(ctx context.Context, pid int) bool {
 
 // shownCommand is how much of a command a note repeats, in characters.
 const shownCommand = 200
-
-func shortened(command string) string {
-	if r := []rune(command); len(r) > shownCommand {
-		return string(r[:shownCommand]) + "…"
-	}
-	return command
-}

@@ -36,7 +36,8 @@ func (w *world) dies(tool, input string, do func()) {
 		event.ModelRequestStarted{RequestID: "r", Model: "test-model", Purpose: event.PurposeMain},
 		event.ToolRequested{RequestID: "r", ToolUseID: "cut", ToolName: tool, Input: json.RawMessage(input)},
 		event.ModelResponseCompleted{RequestID: "r", StopReason: event.StopToolUse},
-		event.ToolApproved{ToolUseID: "cut", Via: event.ViaPolicy}, event.ToolStarted{ToolUseID: "cut", ToolName: tool},
+		event.ToolApproved{ToolUseID: "cut", Via: event.ViaPolicy},
+		event.ToolStarted{ToolUseID: "cut", ToolName: tool},
 	} {
 		if _, err := w.log.Publish(f); err != nil {
 			w.Fatal(err)

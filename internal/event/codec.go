@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -220,6 +219,3 @@ func (w *walker) payload() ([]byte, bool) {
 	p := w.rest[:n]
 	return p, n < maxDepth || bytes.Count(p, []byte("{"))+bytes.Count(p, []byte("[")) < maxDepth
 }
-
-// Text makes s fit for a fact: bytes that are not UTF-8 become U+FFFD.
-func Text(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }

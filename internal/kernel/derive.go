@@ -85,7 +85,7 @@ func DeriveNext(s fold.State, l Limits, g Gate) Action {
 	case !s.Task.Open:
 		return Idle{}
 	case failedForGood(s): // a queued word opens a task of its own afterwards
-		return Fail{Reason: event.FailedModel, Detail: clip(s.Request.Failure.Message, shownMessage)}
+		return Fail{Reason: event.FailedModel, Detail: event.Clip(s.Request.Failure.Message, shownMessage)}
 	case len(s.Steering) > 0:
 		return InjectSteering{Queued: s.Steering[0], Seam: seam(s)}
 	case overflowed(s, l), crowded(s, l):
@@ -142,7 +142,7 @@ func compact(s fold.State, l Limits) Action {
 
 func said(s fold.State) string {
 	if m := s.Request.Failure.Message; s.Request.Phase == fold.Failed && m != "" {
-		return " (" + clip(m, shownMessage) + ")"
+		return " (" + event.Clip(m, shownMessage) + ")"
 	}
 	return ""
 }
@@ -191,10 +191,10 @@ func finish(s fold.State, l Limits, g Gate) Action {
 func another(s fold.State, l Limits) Action {
 	switch {
 	case s.Task.Repeated >= maxRepeats && l.CanAsk:
-		return AskUser{Call: clip(s.Task.LastCall(), shownCommand), Times: s.Task.Repeated}
+		return AskUser{Call: event.Clip(s.Task.LastCall(), shownCommand), Times: s.Task.Repeated}
 	case s.Task.Repeated >= maxRepeats:
 		return Fail{Reason: event.FailedDoomLoop, Detail: fmt.Sprintf(
-			"the model made the same call %d times in a row (%s)", s.Task.Repeated, clip(s.Task.LastCall(), shownCommand))}
+			"the model made the same call %d times in a row (%s)", s.Task.Repeated, event.Clip(s.Task.LastCall(), shownCommand))}
 	case l.MaxResponses > 0 && s.Task.Responses >= l.MaxResponses:
 		return Fail{Reason: event.FailedIterations, Detail: fmt.Sprintf(
 			"the task took %d model calls, which is the limit; raise --max-turns to go on", s.Task.Responses)}

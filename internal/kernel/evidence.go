@@ -107,7 +107,7 @@ func (g Gate) problems() []string {
 	}
 	for _, c := range order {
 		if newest[c] != 0 {
-			return []string{"the check `" + clip(c.command, shownCommand) + "` failed after the last change"}
+			return []string{"the check `" + event.Clip(c.command, shownCommand) + "` failed after the last change"}
 		}
 	}
 	if len(newest) > 0 {
@@ -147,7 +147,7 @@ const (
 func Evidence(s fold.Session, j Judge) event.CompletionEvidence {
 	g := Gate{Changes: s.Changes, Runs: s.Runs, Judge: j}
 	e := event.CompletionEvidence{
-		Objective: clip(s.State.Task.Objective, shownObjective), UnresolvedIssues: g.problems(),
+		Objective: event.Clip(s.State.Task.Objective, shownObjective), UnresolvedIssues: g.problems(),
 	}
 	for _, f := range s.Changes.Since(s.Runs.Since) {
 		e.ChangedFiles = append(e.ChangedFiles, f.Path)
@@ -157,18 +157,10 @@ func Evidence(s fold.Session, j Judge) event.CompletionEvidence {
 	}
 	for _, run := range g.checks(g.last().any()) {
 		e.Checks = append(e.Checks, event.CheckResult{
-			Command: clip(run.Command, shownCommand), ExitCode: run.ExitCode, Summary: lastLine(run.Output), DurationMS: run.DurationMS,
+			Command: event.Clip(run.Command, shownCommand), ExitCode: run.ExitCode, Summary: lastLine(run.Output), DurationMS: run.DurationMS,
 		})
 	}
 	return e
-}
-
-// clip keeps the first n characters of a text.
-func clip(text string, n int) string {
-	if r := []rune(text); len(r) > n {
-		return string(r[:n]) + "…"
-	}
-	return text
 }
 
 // lastLine is what a check said last, cut to a line of a screen. Notes of the
@@ -179,7 +171,7 @@ func lastLine(output string) string {
 	for i := len(lines) - 1; i > 0 && strings.HasPrefix(line, "["); i-- {
 		line = strings.TrimSpace(lines[i-1])
 	}
-	return clip(line, 120)
+	return event.Clip(line, 120)
 }
 
 // documentation says that no check could tell whether a change of the file is

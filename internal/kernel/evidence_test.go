@@ -117,8 +117,10 @@ func TestASummaryIsTheLastLineThatSaysSomething(t *testing.T) {
 func crashes(request, tool, input string) []event.Fact {
 	id := "t" + request
 	return []event.Fact{
-		started(request), calls(request, id, tool, input), answered(request, event.StopToolUse), event.ToolStarted{ToolUseID: id},
-		event.ToolCancelled{ToolUseID: id, Reason: event.CancelRecovery}, event.SessionResumed{},
+		started(request), calls(request, id, tool, input), answered(request, event.StopToolUse),
+		event.ToolStarted{ToolUseID: id},
+		event.ToolCancelled{ToolUseID: id, Reason: event.CancelRecovery},
+		event.SessionResumed{},
 	}
 }
 

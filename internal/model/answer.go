@@ -113,7 +113,7 @@ func (a *answer) reject(cut int) error {
 		case c.index == cut:
 			text = "This call was not run: the output limit cut its input. Make it smaller, for example by writing a file in parts."
 		case c.unusable:
-			text = "This call was not run: its input is not a JSON object. It was: " + clip(c.raw)
+			text = "This call was not run: its input is not a JSON object. It was: " + event.Clip(c.raw, shownInput)
 		default:
 			continue
 		}
@@ -126,14 +126,8 @@ func (a *answer) reject(cut int) error {
 	return nil
 }
 
-// clip keeps what fits on a few lines.
-func clip(s string) string {
-	const most = 400
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
-}
+// shownInput is how much of an unusable input is quoted, in characters.
+const shownInput = 400
 
 // object is the input as the log keeps it: compact, in the model's own key
 // order, valid in every character. An input that never came is an empty object.

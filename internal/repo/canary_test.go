@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/khaelor/khaelor/internal/fold"
 )
 
 // TestNoProgramThatARepositoryNamesIsRun sets every setting that names a
@@ -60,7 +63,7 @@ func TestNoProgramThatARepositoryNamesIsRun(t *testing.T) {
 			p.git("config", "core.hooksPath", p.path("hooks"))
 			p.write("hooks/post-index-change", "#!/bin/sh\n"+run+"\n")
 			_ = os.Chmod(p.path("hooks/post-index-change"), 0o755)
-		}, []string{"update-index", "--refresh"}},
+		}, []string{"add", "-u"}},
 		{"an alias", func(p place, run string) { p.git("config", "alias.status", "!"+run) }, nil},
 		{"ssh and a fetch of what is missing", func(p place, run string) {
 			promisor(p, "remote.origin.url", "ssh://host/x", "core.sshCommand", run)
@@ -115,7 +118,13 @@ func everything(t *testing.T, p place) {
 	p.write("a.txt", "changed again\n")
 	p.write("new.txt", "new\n")
 	tracker.Changed(t.Context())
+	tracker.most = 0 // from here on git is asked what changed
+	tracker.Begin(t.Context())
+	tracker.Changed(t.Context())
+	tracker.Missed(t.Context(), time.Now().Add(-time.Hour), fold.Changes{}, "")
 	r.committed(t.Context(), "HEAD", "a.txt")
+	r.commit(t.Context())
+	_, _ = r.between(t.Context(), "HEAD", "HEAD") // an answer is not what is looked for
 }
 
 // TestASubmoduleRunsNothingEither arms the configuration of a submodule.

@@ -401,7 +401,8 @@ func TestEveryCallHasExactlyOneResultInOrderWhateverTheToolsDo(t *testing.T) {
 			"asked":  {Action: tool.Ask, Reason: "maybe"},
 		}
 		r.Asker = asker{answer: rapid.SampledFrom([]tool.Answer{
-			{Granted: true, Scope: event.GrantOnce, Feedback: "well"}, {Source: event.DeniedByUser},
+			{Granted: true, Scope: event.GrantOnce, Feedback: "well"},
+			{Source: event.DeniedByUser},
 			{Granted: true, Scope: event.GrantSession, EditedInput: []byte(`{"text":"y"}`)},
 		}).Draw(t, "answer")}
 		before := len(r.log.facts)

@@ -257,8 +257,8 @@ const summaryLength = 80
 
 func firstLine(command string) string {
 	line, rest, _ := strings.Cut(strings.TrimSpace(command), "\n")
-	if utf8.RuneCountInString(line) > summaryLength {
-		return string([]rune(line)[:summaryLength]) + "…"
+	if short := event.Clip(line, summaryLength); short != line {
+		return short
 	}
 	if rest != "" {
 		line += " …"
