@@ -101,6 +101,10 @@ func endsInSpace(h fold.History) bool {
 	return last.Kind == fold.TextBlock && last.Text != strings.TrimRight(last.Text, " \t\r\n")
 }
 
+// shownFailure is how much of a server's words a fact holds, in characters: a
+// gateway may answer with a whole page.
+const shownFailure = 4000
+
 // failure is an attempt without an answer.
 type failure struct {
 	requestID string
@@ -169,7 +173,7 @@ func (r *Runtime) giveUpOrAnnounce(attempt int, elapsed time.Duration, f *failur
 	}
 	kind := event.ModelErrorKind(f.err.Kind)
 	if _, err := r.Log.Publish(event.ModelRequestFailed{
-		RequestID: f.requestID, Kind: kind, Message: event.Text(message), Status: f.err.Status, RetriesExhausted: !again, Usage: f.usage,
+		RequestID: f.requestID, Kind: kind, Message: event.Clip(event.Text(message), shownFailure), Status: f.err.Status, RetriesExhausted: !again, Usage: f.usage,
 	}); err != nil {
 		return 0, false, err
 	}
