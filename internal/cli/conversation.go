@@ -65,6 +65,9 @@ func (p *project) converse(ctx context.Context, f *runFlags, title string, atten
 	if err != nil {
 		return nil, err
 	}
+	if _, err := p.policy(); err != nil {
+		return nil, err // before there is a session that nobody used
+	}
 	c := &conversation{project: p}
 	if err := c.openLog(f, title); err != nil {
 		return nil, err

@@ -101,6 +101,9 @@ func (f *runFlags) check() error {
 	default:
 		return usagef("--output-format %q: choose text, json or stream-json", f.Output)
 	}
+	if f.MaxTurns < 0 || f.MaxCost < 0 || f.Timeout < 0 {
+		return usagef("--max-turns, --max-cost and --timeout take no negative values")
+	}
 	if f.Output != "text" && !f.Print {
 		return usagef("--output-format %s needs -p", f.Output)
 	}

@@ -42,7 +42,9 @@ func (a *App) runHeadless(ctx context.Context, f *runFlags, words []string) erro
 		fmt.Fprintf(a.Stderr, "khaelor: %s: %s\n", r.Outcome, r.Error)
 	}
 	if f.Output == "text" {
-		a.printAnswer(r)
+		if err := a.printAnswer(r); err != nil {
+			return err
+		}
 	}
 	if r.exit == exitOK {
 		r.exit = outcomeCodes[r.Outcome]
@@ -266,16 +268,22 @@ func (c *conversation) showProgress() (stop func()) {
 }
 
 // printAnswer shows the final answer, then the evidence.
-func (a *App) printAnswer(r result) {
+func (a *App) printAnswer(r result) error {
 	text := strings.TrimRight(r.Text, "\n")
-	if text != "" {
-		fmt.Fprintln(a.Stdout, text)
-	} else if r.Outcome == outcomeCompleted || r.Outcome == outcomeUnverified {
+	if text == "" && (r.Outcome == outcomeCompleted || r.Outcome == outcomeUnverified) {
 		fmt.Fprintln(a.Stderr, "khaelor: the model ended without an answer")
 	}
-	if r.Evidence != nil {
-		fmt.Fprint(a.Stdout, evidenceBlock(*r.Evidence))
+	if text != "" {
+		text += "\n"
 	}
+	if r.Evidence != nil {
+		text += evidenceBlock(*r.Evidence)
+	}
+	if a.StdoutTTY {
+		text = visible(text) // a terminal does what a model's escape sequences say
+	}
+	_, err := io.WriteString(a.Stdout, text)
+	return err
 }
 
 // evidenceBlock is what a task can show, as text; "" when there is nothing.

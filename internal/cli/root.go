@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -38,6 +39,11 @@ func (a *App) root() commandLine {
 			if f.Print {
 				return a.runHeadless(cmd.Context(), f, words)
 			}
+			if cmd.ArgsLenAtDash() < 0 {
+				if err := misspelt(cmd, words); err != nil {
+					return err
+				}
+			}
 			return a.runInteractive(cmd.Context(), f, words)
 		},
 	}
@@ -65,6 +71,50 @@ var commands = []func(*App) *cobra.Command{
 	(*App).doctorCommand,
 	(*App).completionCommand,
 	(*App).versionCommand,
+}
+
+// planned are commands of later versions, and words that users of other agents
+// type. None of them is a message.
+var planned = []string{
+	"acp", "agents", "approvals", "auth", "daemon", "goal", "import", "index", "login", "logout", "mcp", "memory", "models",
+	"permissions", "refs", "serve", "skeleton", "stats", "subtasks", "symbols", "update", "upgrade", "verify",
+}
+
+// misspelt refuses what was meant as a command and would be sent to the model.
+func misspelt(root *cobra.Command, words []string) error {
+	if len(words) == 0 || len(words) > 3 || strings.Contains(words[0], " ") {
+		return nil
+	}
+	hint := "; as a message: khaelor -- " + strings.Join(words, " ")
+	if slices.Contains(planned, words[0]) {
+		return usagef("this version has no command %s%s", words[0], hint)
+	}
+	for _, c := range root.Commands() {
+		if name := c.Name(); len(name) > 4 && name != words[0] && oneEdit(name, words[0]) {
+			return usagef("there is no command %s; did you mean khaelor %s%s", words[0], name, hint)
+		}
+	}
+	return nil
+}
+
+// oneEdit says that one letter more, less or other makes b of a, or two that
+// changed places.
+func oneEdit(a, b string) bool {
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	i := 0
+	for i < len(b) && a[i] == b[i] {
+		i++
+	}
+	switch len(a) - len(b) {
+	case 0:
+		return i+1 <= len(a) && (a[min(i+1, len(a)):] == b[min(i+1, len(b)):] ||
+			i+2 <= len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:])
+	case 1:
+		return a[i+1:] == b[i:]
+	}
+	return false
 }
 
 // blameArgs makes a wrong number of words a usage error, in every command.
@@ -99,7 +149,7 @@ func normalize(flags *pflag.FlagSet, args []string) []string {
 			// The prompt goes behind everything else, where no flag is read.
 			rest := normalize(flags, args[i+2:])
 			return append(append(append(out, arg), rest...), "--", args[i+1])
-		case (arg == "-r" || arg == "--resume") && i+1 < len(args) && sessionID(args[i+1]):
+		case (arg == "-r" || arg == "--resume") && i+1 < len(args) && sessionWord(args[i+1]):
 			i++
 			out = append(out, "--resume="+args[i])
 		default:
@@ -125,11 +175,8 @@ func isPrompt(flags *pflag.FlagSet, word string) bool {
 	return name == "v" || name == "" || flags.ShorthandLookup(name[:1]) == nil
 }
 
-// sessionID says that a word is a session's id or the beginning of one: they
-// are ULIDs, which begin with the time and so with a zero for centuries.
-func sessionID(word string) bool {
-	if len(word) < 4 || len(word) > 26 || word[0] != '0' {
-		return false
-	}
-	return strings.Trim(strings.ToUpper(word), "0123456789ABCDEFGHJKMNPQRSTVWXYZ") == ""
+// sessionWord says that a word behind -r names a session. What has blanks in it
+// is a prompt.
+func sessionWord(word string) bool {
+	return word != "" && !strings.HasPrefix(word, "-") && !strings.ContainsAny(word, " \n")
 }

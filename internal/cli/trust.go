@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 
 	"github.com/khaelor/khaelor/internal/config"
+	"github.com/khaelor/khaelor/internal/disk"
 	"github.com/khaelor/khaelor/internal/permission"
 	"github.com/khaelor/khaelor/internal/workspace"
 )
@@ -43,28 +45,43 @@ func (p *project) trust(f *runFlags) error {
 }
 
 // remember stores an "always" grant in the project's local settings. Files
-// that were trusted before stay so, although the grant changed them.
+// that were trusted before stay so, although the grant changed them; where
+// there were none, the user's answer is all there is to trust.
 func (p *project) remember(rule permission.Rule) (err error) {
 	list, hash, err := p.trustList()
 	if err != nil {
 		return err
 	}
+	root := p.root(p.ws)
+	ours := list.Trusted(root, hash) == config.Trusted || !p.hasProjectFiles()
 	dir, err := p.projectDir()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
+	if err := hideLocal(dir); err != nil {
+		return err
+	}
 	if err := config.PersistGrant(dir, rule.String()); err != nil {
 		return err
 	}
-	root := p.root(p.ws)
-	if list.Trusted(root, hash) != config.Trusted {
+	if !ours {
 		return nil
 	}
 	if hash, err = config.ConfigHash(configFiles{p.ws}, root); err != nil {
 		return err
 	}
 	return list.Remember(root, hash)
+}
+
+// hideLocal keeps the user's own settings out of the project's commits.
+func hideLocal(dir *workspace.Dir) error {
+	const name = ".gitignore"
+	entries, err := dir.List("")
+	if err != nil || slices.ContainsFunc(entries, func(e disk.Entry) bool { return e.Name == name }) {
+		return err
+	}
+	return dir.WriteFile(name, []byte(path.Base(config.LocalFile)+"\n"+name+"\n"))
 }
 
 // trustList is the list of trusted folders and the hash of this one's files.

@@ -222,7 +222,7 @@ func TestADenyRuleAndTheFloorRefuseWithoutAsking(t *testing.T) {
 	if got := only[event.PermissionDenied](floor); got.Source != event.DeniedByHardline {
 		t.Errorf("denied by %s", got.Source)
 	}
-	if got := only[event.ToolFailed](floor).ModelText; !strings.Contains(got, "hardline") || !floor.exists("b") {
+	if got := only[event.ToolFailed](floor).ModelText; !strings.Contains(got, "Never allowed") || !floor.exists("b") {
 		t.Errorf("in mode bypass: %q", got)
 	}
 }

@@ -66,8 +66,8 @@ type Task struct {
 	// Answer is the text of the newest answer; AnswerSeq its last block.
 	Answer    string
 	AnswerSeq int64
-	// Unanswered counts the permissions that nobody was there to give.
-	Unanswered int
+	// Unanswered says what nobody was there to allow.
+	Unanswered []string
 	// Result is how the last task ended; nil while one is open.
 	Result event.Fact
 }
@@ -186,10 +186,10 @@ func (s State) Apply(r event.Record) State {
 	case event.PermissionGranted:
 		s.Permissions = decided(s.Permissions, p.PermissionRequestID)
 	case event.PermissionDenied:
-		s.Permissions = decided(s.Permissions, p.PermissionRequestID)
 		if p.Source == event.DeniedByTimeout {
-			s.Task.Unanswered++
+			s.Task.Unanswered = with(s.Task.Unanswered, descriptor(s.Permissions, p.PermissionRequestID))
 		}
+		s.Permissions = decided(s.Permissions, p.PermissionRequestID)
 	case event.ToolApproved:
 		s.Calls = changed(s.Calls, p.ToolUseID, func(c *Call) { c.Approved = true })
 	case event.ToolStarted:
@@ -392,6 +392,15 @@ func (s State) Tier(t event.Tier) (event.TierRecorded, bool) {
 
 func unqueued(queue []Queued, id string) []Queued {
 	return without(queue, func(q Queued) bool { return q.EventID == id })
+}
+
+func descriptor(open []OpenPermission, id string) string {
+	for _, p := range open {
+		if p.PermissionRequestID == id {
+			return p.Descriptor
+		}
+	}
+	return ""
 }
 
 func decided(open []OpenPermission, id string) []OpenPermission {

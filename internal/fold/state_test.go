@@ -231,7 +231,7 @@ func TestPermissionsAndQuestionsWaitForTheirAnswer(t *testing.T) {
 	ask := event.PermissionRequested{PermissionRequestID: "p1", ToolUseID: "a", Capability: "exec"}
 	question := event.QuestionAsked{QuestionID: "q1", ToolUseID: "a"}
 	asked := then(said("go"), started("r1"), called("r1", "a", "bash", `{}`), ask, question)
-	look := func(s State) any { return []any{s.Permissions, s.Questions, s.Task.Unanswered} }
+	look := func(s State) any { return []any{s.Permissions, s.Questions, len(s.Task.Unanswered)} }
 	permissions, questions := []OpenPermission{{Seq: 4, PermissionRequested: ask}}, []event.QuestionAsked{question}
 	noPermissions, noQuestions := []OpenPermission(nil), []event.QuestionAsked(nil)
 	runStateCases(t, []stateCase{
@@ -365,5 +365,16 @@ func TestAProcessRunsUntilItsEndIsInTheLog(t *testing.T) {
 	))
 	if len(s.Running) != 1 || s.Running[0].ProcessID != "p2" || s.Running[0].PID != 8 || s.Processes != 2 {
 		t.Errorf("running %+v of %d", s.Running, s.Processes)
+	}
+}
+
+func TestWhatNobodyWasThereToAllowIsNamed(t *testing.T) {
+	s := folded(State{}, records(
+		said("go"), started("r1"), called("r1", "a", "bash", `{}`), answered("r1", event.StopToolUse),
+		event.PermissionRequested{PermissionRequestID: "p", ToolUseID: "a", Descriptor: "bash: deploy"},
+		event.PermissionDenied{PermissionRequestID: "p", Source: event.DeniedByTimeout},
+	))
+	if got := s.Task.Unanswered; len(got) != 1 || got[0] != "bash: deploy" {
+		t.Errorf("unanswered: %q", got)
 	}
 }

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/khaelor/khaelor/internal/event"
 	"github.com/khaelor/khaelor/internal/fold"
@@ -181,8 +182,9 @@ func finish(s fold.State, l Limits, g Gate) Action {
 	switch {
 	case l.CanVerify && s.Task.Nudges < maxNudges && g.unverified():
 		return Verify{Attempt: s.Task.Nudges + 1}
-	case !l.CanAsk && s.Task.Unanswered > 0:
-		return Fail{Reason: event.FailedPermission, Detail: "a permission was needed that nobody was there to give; allow it with a rule (--allow) or a mode (--permission-mode)"}
+	case !l.CanAsk && len(s.Task.Unanswered) > 0:
+		return Fail{Reason: event.FailedPermission, Detail: "a permission was needed that nobody was there to give (" +
+			event.Clip(strings.Join(s.Task.Unanswered, "; "), shownMessage) + "); allow it with a rule (--allow) or a mode (--permission-mode)"}
 	}
 	return Done{}
 }

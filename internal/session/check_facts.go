@@ -1,6 +1,11 @@
 package session
 
-import "github.com/khaelor/khaelor/internal/event"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"github.com/khaelor/khaelor/internal/event"
+)
 
 // fact holds a fact to those before it.
 func (c *checker) fact() {
@@ -53,6 +58,10 @@ func (c *checker) fact() {
 	case event.MessageDequeued:
 		c.ends(c.messages, "queued message", p.QueuedEventID)
 
+	case event.TierRecorded:
+		if sum := sha256.Sum256([]byte(p.Text)); hex.EncodeToString(sum[:]) != p.SHA256 {
+			c.problem("the %s tier is not the text that its hash was made of", p.Tier)
+		}
 	case event.ContextCompacted:
 		if reason := badCut(c.history, c.record.Seq-1, p.Cut); reason != "" {
 			c.problem("%s", reason)

@@ -252,8 +252,8 @@ var scopeVia = map[event.GrantScope]event.ApprovalVia{
 
 func (r *Runtime) refuse(asked event.PermissionRequested, a Answer, reason string) error {
 	feedback := a.Feedback
-	if feedback == "" {
-		feedback = reason
+	if feedback == "" && a.Source != event.DeniedByUser {
+		feedback = reason // of use where nobody decided about this very call
 	}
 	denied := event.PermissionDenied{
 		PermissionRequestID: asked.PermissionRequestID, Source: a.Source, Feedback: event.Text(feedback),
@@ -261,7 +261,15 @@ func (r *Runtime) refuse(asked event.PermissionRequested, a Answer, reason strin
 	if _, err := r.Log.Publish(denied); err != nil {
 		return logError{err}
 	}
-	return Errorf(event.ToolPermissionDenied, "Not allowed (%s): %s. %s", a.Source, asked.Descriptor, feedback)
+	return Errorf(event.ToolPermissionDenied, "%s: %s. %s", refusals[a.Source], asked.Descriptor, feedback)
+}
+
+// refusals are what the model reads of a denial.
+var refusals = map[event.DenialSource]string{
+	event.DeniedByUser:     "The user refused this call",
+	event.DeniedByPolicy:   "Not allowed by the rules",
+	event.DeniedByHardline: "Never allowed",
+	event.DeniedByTimeout:  "Not allowed, and nobody is there to ask",
 }
 
 func callHash(call *fold.Call) string {
