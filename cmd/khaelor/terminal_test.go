@@ -141,7 +141,7 @@ func TestTheEndOfATerminalEndsTheProgramInOrder(t *testing.T) {
 	}{
 		"idle": {
 			script: `{"turns": [{"blocks": [{"type": "text", "text": "Hello."}]}]}`,
-			waits:  `(?s)Hello\..*— 1 calls.*› `, log: "task.completed",
+			waits:  `(?s)Hello\..*— 1 call ·.*› `, log: "task.completed",
 		},
 		"an answer arrives": {
 			script: `{"turns": [{"stall_after_events": 4, "blocks": [{"type": "text", "text": "Hello."}]}]}`,
@@ -259,9 +259,85 @@ func TestAModeBeforeTheFirstMessageIsCheckedAndHolds(t *testing.T) {
 	w.send("/mode anything\r")
 	w.expect(`(?s)/mode.*accept-edits.*› `)
 	w.send("/mode acceptEdits\r")
-	w.expect(`› `)
+	w.expect(`(?s)mode: accept-edits.*› `)
 	w.send("begin\r")
 	w.expect(`(?s)Written\..*› `)
 	w.send("/exit\r")
 	w.ends(0)
+}
+
+// TestWhatWasTypedBeforeAQuestionDoesNotAnswerIt types ahead, at the first
+// question, a line and half a line that would allow the second.
+func TestWhatWasTypedBeforeAQuestionDoesNotAnswerIt(t *testing.T) {
+	p := newPlace(t, `{"turns": [
+		{"blocks": [{"type": "tool_use", "name": "bash", "input": {"command": "touch one"}}]},
+		{"blocks": [{"type": "tool_use", "name": "bash", "input": {"command": "touch two"}}]},
+		{"expect": ["not that one"], "blocks": [{"type": "text", "text": "Very well."}]}
+	]}`)
+	w := p.start("begin")
+	w.expect(`(?s)Allow this\?.*touch one.*\? `)
+	w.send("YES\ry\ry")
+	w.expect(`(?s)Allow this\?.*touch two.*\n\? `)
+	w.send("\r")
+	w.expect(`(?s)Allow this\?.*touch two.*\n\? `)
+	w.send("not that one\r")
+	w.expect(`(?s)Very well\..*› `)
+	w.send("/exit\r")
+	w.ends(0)
+	for name, want := range map[string]bool{"one": true, "two": false} {
+		if _, err := os.Stat(filepath.Join(p.repo, name)); (err == nil) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestAPermissionQuestionExplainsItselfAndLetsCommandsThrough(t *testing.T) {
+	p := newPlace(t, `{"turns": [
+		{"blocks": [{"type": "tool_use", "name": "bash", "input": {"command": "touch one"}}]},
+		{"blocks": [{"type": "tool_use", "name": "bash", "input": {"command": "touch one"}}]},
+		{"blocks": [{"type": "text", "text": "Twice."}]}
+	]}`)
+	w := p.start("begin")
+	question := `(?s)Allow this\?.*touch one.*\n\? `
+	w.expect(question)
+	w.send("?\r")
+	w.expect(`(?s)until the session ends`)
+	w.expect(question)
+	w.send("/mode\r")
+	w.expect(`mode: default`)
+	w.expect(question)
+	w.send("/nothing of this\r")
+	w.expect(`There is no /nothing`)
+	w.expect(question)
+	w.send("session\r")
+	w.expect(`(?s)Twice\..*› `)
+	w.send("/exit\r")
+	w.ends(0)
+}
+
+func TestCommandsWorkWhileATaskRuns(t *testing.T) {
+	p := newPlace(t, `{"turns": [{"stall_after_events": 4, "blocks": [{"type": "text", "text": "Hello."}]}]}`)
+	w := p.start("begin")
+	w.expect(`Hello\.`)
+	w.send("use tabs\r")
+	w.expect(`\(queued; the model gets it at the next step\)`)
+	for _, c := range [][2]string{
+		{"/COST", `cost (unknown|\$)`},
+		{"/mode plan", `mode: plan`},
+		{"/rename Tabs  here", `title: Tabs  here`},
+		{"/continue", `being worked on`},
+		{"/usgae", `(?s)There is no /usgae.*nearest commands are /usage, `},
+		{"/mod", `nearest commands are /model, /mode, `},
+		{"/tmp/notes is the file", `\(queued; the model gets it at the next step\)`},
+	} {
+		w.send(c[0] + "\r")
+		w.expect(c[1])
+	}
+	w.send("/exit\r")
+	w.expect(`continue with: khaelor -r 0`)
+	w.ends(0)
+	if out := p.says("sessions", "replay", "newest"); strings.Count(out, "user.steering-queued") != 2 {
+		t.Errorf("not two words for the model:\n%s", out)
+	}
+	p.wantClosed()
 }

@@ -44,6 +44,7 @@ type lines struct {
 	input   *workspace.LineReader
 	chat    *conversation // nil until the first message
 	screen  *transcript
+	busy    bool // a task is watched
 }
 
 func (s *lines) run(ctx context.Context, first string) error {
@@ -88,7 +89,7 @@ var (
 func (s *lines) line(mark string, moot <-chan struct{}) (string, error) {
 	fmt.Fprint(s.app.Stdout, mark)
 	select {
-	case line, ok := <-s.input.C:
+	case line, ok := <-s.input.C():
 		if !ok {
 			return "", s.inputEnded()
 		}
@@ -141,7 +142,7 @@ func (s *lines) handle(ctx context.Context, text string) (leave bool, err error)
 	switch {
 	case text == "":
 		return false, nil
-	case strings.HasPrefix(text, "/"):
+	case isCommand(text):
 		return s.slash(ctx, text)
 	}
 	if s.chat == nil {
@@ -176,9 +177,11 @@ func (s *lines) open(ctx context.Context, text string) error {
 	return nil
 }
 
-// watch shows the task until it ends. What is typed meanwhile steers it, or
-// answers a question.
+// watch shows the task until it ends. What is typed meanwhile steers it,
+// answers a question or is a command.
 func (s *lines) watch(ctx context.Context) (leave bool, err error) {
+	s.busy = true
+	defer func() { s.busy = false }()
 	for {
 		select {
 		case <-s.chat.engine.Idle():
@@ -187,12 +190,12 @@ func (s *lines) watch(ctx context.Context) (leave bool, err error) {
 		case <-ctx.Done():
 			return true, exitError(exitTerminated)
 		case <-s.screen.asked:
-			err = s.answer()
-		case line, ok := <-s.input.C:
+			err = s.answer(ctx)
+		case line, ok := <-s.input.C():
 			if !ok {
 				err = s.inputEnded()
-			} else if text := strings.TrimSpace(line); text != "" {
-				_ = s.complain(s.chat.engine.Dispatch(command.Steer{Text: text}))
+			} else {
+				err = s.steer(ctx, strings.TrimSpace(line))
 			}
 		case sig := <-s.app.Signals:
 			if sig != os.Interrupt {
@@ -212,6 +215,22 @@ func (s *lines) watch(ctx context.Context) (leave bool, err error) {
 	}
 }
 
+// steer does what a line asks for that was typed while a task runs. The error
+// is io.EOF when the user leaves.
+func (s *lines) steer(ctx context.Context, text string) error {
+	switch {
+	case text == "":
+		return nil
+	case isCommand(text):
+		leave, err := s.slash(ctx, text)
+		if leave && err == nil {
+			err = io.EOF
+		}
+		return err
+	}
+	return s.complain(s.chat.engine.Dispatch(command.Steer{Text: text}))
+}
+
 // interrupt stops the task. A call that waits for a permission does not run.
 func (s *lines) interrupt() {
 	if err := s.chat.engine.Dispatch(command.Interrupt{}); !errors.Is(err, engine.ErrNothingToDo) {
@@ -222,20 +241,19 @@ func (s *lines) interrupt() {
 // answer asks what the permission gate, or the engine, wants to know. What
 // nobody waits for any more, as after a crash, is passed over: the newest
 // question is the one that is asked.
-func (s *lines) answer() error {
+func (s *lines) answer(ctx context.Context) error {
 	state := s.chat.log.Fold().State
 	for _, p := range state.Permissions {
-		if err := s.answerPermission(p.PermissionRequested); err != nil {
-			return err
+		if err := s.answerPermission(ctx, p.PermissionRequested); err != nil {
+			return unlessMoot(err)
 		}
 	}
 	for _, q := range slices.Backward(state.Questions) {
-		fmt.Fprintf(s.app.Stdout, "\n%s [%s]\n", visible(q.Question), visible(strings.Join(q.Options, " / ")))
-		line, err := s.line("? ", s.chat.engine.Idle())
+		line, err := s.ask(ctx, fmt.Sprintf("%s [%s]", visible(q.Question), visible(strings.Join(q.Options, " / "))))
 		if err != nil {
 			return unlessMoot(err)
 		}
-		err = s.chat.engine.Dispatch(command.AnswerQuestion{QuestionID: q.QuestionID, Answer: []string{strings.TrimSpace(line)}})
+		err = s.chat.engine.Dispatch(command.AnswerQuestion{QuestionID: q.QuestionID, Answer: []string{line}})
 		if !errors.Is(err, engine.ErrNotAsked) {
 			return s.complain(err)
 		}
@@ -250,35 +268,79 @@ func unlessMoot(err error) error {
 	return err
 }
 
-func (s *lines) answerPermission(p event.PermissionRequested) error {
-	fmt.Fprintf(s.app.Stdout, "\nAllow this?\n  %s\n", strings.ReplaceAll(visible(p.Descriptor), "\n", "\n  "))
-	for _, call := range s.chat.log.Fold().State.Calls {
-		if call.ID == p.ToolUseID {
-			fmt.Fprint(s.app.Stdout, visible(preview(call.Input)))
+// ask puts a question until a line answers it that was typed after it. An empty
+// line answers nothing, nor does a command, which is run.
+func (s *lines) ask(ctx context.Context, question string) (string, error) {
+	for {
+		s.input.Drop()
+		fmt.Fprintf(s.app.Stdout, "\n%s\n", question)
+		line, err := s.line("? ", s.chat.engine.Idle())
+		if err != nil {
+			return "", err
+		}
+		line = strings.TrimSpace(line)
+		if line != "" && !isCommand(line) {
+			return line, nil
+		}
+		if err := s.steer(ctx, line); err != nil {
+			return "", err
 		}
 	}
-	choices := "[y] once  [n] no, or why not"
-	if p.Suggestion != nil {
-		choices = fmt.Sprintf("[y] once  [s] for this session  [a] always in this project: %s(%s)  [n] no, or why not",
+}
+
+func (s *lines) answerPermission(ctx context.Context, p event.PermissionRequested) error {
+	question := s.permissionQuestion(p)
+	for {
+		line, err := s.ask(ctx, question)
+		if err != nil {
+			return err
+		}
+		response := command.PermissionResponse{RequestID: p.PermissionRequestID, Decision: command.Refuse}
+		switch word := strings.ToLower(line); word {
+		case "?":
+			fmt.Fprint(s.app.Stdout, permissionHelp)
+			continue
+		case "y", "yes":
+			response.Decision = command.Once
+		case "s", "session", "a", "always":
+			if p.Suggestion == nil {
+				fmt.Fprintln(s.app.Stdout, "This can be allowed once only.")
+				continue
+			}
+			response.Decision = command.Session
+			if word[0] == 'a' {
+				response.Decision = command.Always
+			}
+		case "n", "no":
+		default:
+			response.Feedback = line
+		}
+		return s.complain(s.chat.engine.Dispatch(response))
+	}
+}
+
+const permissionHelp = `  y, yes      run it this once
+  s, session  run it, and whatever the rule shown covers, until the session ends
+  a, always   the same, and keep the rule for this project
+  n, no       do not run it
+  Other words refuse too, and the model reads them. /commands work here; Ctrl-C stops the task.
+`
+
+func (s *lines) permissionQuestion(p event.PermissionRequested) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Allow this?\n  %s\n", strings.ReplaceAll(visible(p.Descriptor), "\n", "\n  "))
+	for _, call := range s.chat.log.Fold().State.Calls {
+		if call.ID == p.ToolUseID {
+			b.WriteString(visible(preview(call.Input)))
+		}
+	}
+	if p.Suggestion == nil {
+		b.WriteString("[y] once  [n] no, or why not  [?] help")
+	} else {
+		fmt.Fprintf(&b, "[y] once  [s] for this session  [a] always in this project: %s(%s)  [n] no, or why not  [?] help",
 			p.Suggestion.Capability, visible(p.Suggestion.Pattern))
 	}
-	fmt.Fprintln(s.app.Stdout, choices)
-	line, err := s.line("? ", s.chat.engine.Idle())
-	if err != nil {
-		return unlessMoot(err)
-	}
-	response := command.PermissionResponse{RequestID: p.PermissionRequestID, Decision: command.Refuse}
-	switch word := strings.ToLower(strings.TrimSpace(line)); {
-	case word == "y" || word == "yes":
-		response.Decision = command.Once
-	case word == "s" && p.Suggestion != nil:
-		response.Decision = command.Session
-	case word == "a" && p.Suggestion != nil:
-		response.Decision = command.Always
-	case word != "n" && word != "no":
-		response.Feedback = strings.TrimSpace(line)
-	}
-	return s.complain(s.chat.engine.Dispatch(response))
+	return b.String()
 }
 
 // askTrust asks once whether to use what the folder brings along.

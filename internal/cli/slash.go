@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/khaelor/khaelor/internal/command"
@@ -21,7 +23,7 @@ func slashCommands() []slashCommand {
 	return []slashCommand{
 		{[]string{"/help", "/h", "/?"}, "this list", slashHelp},
 		{[]string{"/model"}, "show the model, or change it: /model ID", slashModel},
-		{[]string{"/mode", "/permissions"}, "change the permission mode: /mode default|accept-edits|plan|bypass", slashMode},
+		{[]string{"/mode", "/permissions"}, "show the permission mode, or change it: /mode default|accept-edits|plan|bypass", slashMode},
 		{[]string{"/cost", "/usage"}, "tokens and money so far", slashCost},
 		{[]string{"/continue"}, "go on with an unfinished task", slashContinue},
 		{[]string{"/rename"}, "give the session another title", slashRename},
@@ -29,72 +31,112 @@ func slashCommands() []slashCommand {
 	}
 }
 
+// isCommand tells a command from a message, which may begin with a path.
+func isCommand(text string) bool {
+	word, _, _ := strings.Cut(text, " ")
+	return strings.HasPrefix(word, "/") && strings.Count(word, "/") == 1
+}
+
 func (s *lines) slash(ctx context.Context, text string) (leave bool, err error) {
 	word, arg, _ := strings.Cut(text, " ")
+	word = strings.ToLower(word)
 	for _, c := range slashCommands() {
-		for _, name := range c.names {
-			if name == word {
-				return c.run(ctx, s, strings.TrimSpace(arg))
-			}
+		if slices.Contains(c.names, word) {
+			return c.run(ctx, s, strings.TrimSpace(arg))
 		}
 	}
+	fmt.Fprintf(s.app.Stdout, "There is no %s; nothing was done. The nearest commands are %s; /help lists them all.\n",
+		visible(word), strings.Join(nearestCommands(word)[:3], ", "))
+	return false, nil
+}
+
+// nearestCommands are all names, the likeliest to be meant first.
+func nearestCommands(word string) []string {
 	var names []string
 	for _, c := range slashCommands() {
-		names = append(names, c.names[0])
+		names = append(names, c.names...)
 	}
-	fmt.Fprintf(s.app.Stdout, "There is no %s. The commands are %s.\n", visible(word), strings.Join(names, ", "))
-	return false, nil
+	far := func(name string) int {
+		if len(word) > 1 && strings.HasPrefix(name, word) {
+			return 0
+		}
+		return edits(word, name)
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(far(a), far(b)) })
+	return names
+}
+
+// edits counts the letters to add, take away or change that make b of a.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
 }
 
 func slashHelp(_ context.Context, s *lines, _ string) (bool, error) {
 	for _, c := range slashCommands() {
 		fmt.Fprintf(s.app.Stdout, "  %-24s %s\n", strings.Join(c.names, " "), c.help)
 	}
-	fmt.Fprintln(s.app.Stdout, "  Anything else is a message. While a task runs, a line steers it and Ctrl-C interrupts it.")
+	fmt.Fprintln(s.app.Stdout, "  Anything else is a message. While a task runs, a line steers it, commands work at once and Ctrl-C interrupts it.")
 	return false, nil
 }
 
-// dispatch sends a command to the session, which there may not be yet.
-func (s *lines) dispatch(c command.Command) error {
+// dispatch sends a command to the session, which there may not be yet, and says
+// whether it was done.
+func (s *lines) dispatch(c command.Command) bool {
 	if s.chat == nil {
 		fmt.Fprintln(s.app.Stdout, "There is no session yet; it begins with your first message.")
-		return nil
+		return false
 	}
-	if err := s.chat.engine.Dispatch(c); err != nil {
-		return s.complain(err)
-	}
-	return nil
+	err := s.chat.engine.Dispatch(c)
+	_ = s.complain(err)
+	return err == nil
 }
 
 func slashModel(_ context.Context, s *lines, arg string) (bool, error) {
 	switch {
-	case arg != "" && s.chat == nil:
-		s.project.config.Model = arg
-		fallthrough
-	case arg == "" && s.chat == nil:
-		fmt.Fprintln(s.app.Stdout, visible(s.project.config.Model))
-		return false, nil
 	case arg == "":
-		fmt.Fprintln(s.app.Stdout, visible(s.chat.log.Fold().State.Session.Model))
+	case s.chat == nil:
+		s.project.config.Model = arg
+	case !s.dispatch(command.SetModel{Model: arg}):
 		return false, nil
 	}
-	return false, s.dispatch(command.SetModel{Model: arg})
+	model := s.project.config.Model
+	if s.chat != nil {
+		model = s.chat.log.Fold().State.Session.Model
+	}
+	fmt.Fprintf(s.app.Stdout, "model: %s\n", visible(model))
+	return false, nil
 }
 
 func slashMode(_ context.Context, s *lines, arg string) (bool, error) {
-	if ours, ok := modeAliases[arg]; ok {
-		arg = ours
+	if arg != "" {
+		checked, _, err := config.Load(nil, noVariable, config.Sources{
+			Flags: []config.Flag{{Name: "/mode", Key: "permissionMode", Value: cmp.Or(modeAliases[arg], arg)}},
+		})
+		if err != nil {
+			return false, s.complain(err)
+		}
+		if s.chat != nil && !s.dispatch(command.SetMode{Mode: checked.PermissionMode}) {
+			return false, nil
+		}
+		s.project.config.PermissionMode = checked.PermissionMode
 	}
-	if s.chat != nil {
-		return false, s.dispatch(command.SetMode{Mode: arg})
-	}
-	checked, _, err := config.Load(nil, noVariable, config.Sources{
-		Flags: []config.Flag{{Name: "/mode", Key: "permissionMode", Value: arg}},
-	})
-	if err != nil {
-		return false, s.complain(err)
-	}
-	s.project.config.PermissionMode = checked.PermissionMode
+	fmt.Fprintf(s.app.Stdout, "mode: %s\n", s.project.config.PermissionMode)
 	return false, nil
 }
 
@@ -105,7 +147,7 @@ func slashCost(_ context.Context, s *lines, _ string) (bool, error) {
 	}
 	usage := s.chat.log.Fold().Usage
 	for _, m := range usage.Models {
-		fmt.Fprintf(s.app.Stdout, "%s: %d calls, %d in, %d to cache, %d from cache, %d out\n", visible(m.Model), m.Responses,
+		fmt.Fprintf(s.app.Stdout, "%s: %s, %d in, %d to cache, %d from cache, %d out\n", visible(m.Model), calls(m.Responses),
 			m.Tokens.InputTokens, m.Tokens.CacheWriteTokens, m.Tokens.CacheReadTokens, m.Tokens.OutputTokens)
 	}
 	if usd, known := usage.Cost(s.project.price); known {
@@ -117,15 +159,23 @@ func slashCost(_ context.Context, s *lines, _ string) (bool, error) {
 }
 
 func slashContinue(ctx context.Context, s *lines, _ string) (bool, error) {
-	if s.chat == nil {
-		return false, s.dispatch(command.Continue{})
+	if s.busy {
+		fmt.Fprintln(s.app.Stdout, "The task is being worked on.")
+		return false, nil
 	}
-	if err := s.chat.engine.Dispatch(command.Continue{}); err != nil {
-		return false, s.complain(err)
+	if !s.dispatch(command.Continue{}) {
+		return false, nil
 	}
 	return s.watch(ctx)
 }
 
 func slashRename(_ context.Context, s *lines, arg string) (bool, error) {
-	return false, s.dispatch(command.Rename{Title: arg})
+	if arg == "" {
+		fmt.Fprintln(s.app.Stdout, "Which title? /rename TITLE")
+		return false, nil
+	}
+	if s.dispatch(command.Rename{Title: arg}) {
+		fmt.Fprintf(s.app.Stdout, "title: %s\n", visible(s.chat.log.Fold().State.Session.Title))
+	}
+	return false, nil
 }

@@ -64,6 +64,10 @@ func (t *transcript) fact(r event.Record) {
 		t.line("✗ " + oneLine(p.ModelText))
 	case event.ToolCancelled:
 		t.line("✗ " + oneLine(p.ModelText))
+	case event.SteeringQueued:
+		t.line("(queued; the model gets it at the next step)")
+	case event.MessageQueued:
+		t.line("(queued; it is the next task)")
 	case event.SteeringInjected:
 		t.line("(the model has your word)")
 	case event.PermissionRequested, event.QuestionAsked:
@@ -111,8 +115,15 @@ func (t *transcript) finish(c *conversation) {
 	if r.Cost != nil {
 		cost = fmt.Sprintf("$%.4f", *r.Cost)
 	}
-	t.line(fmt.Sprintf("— %d calls · %d in, %d from cache, %d out · %s",
-		r.Turns, r.Usage.InputTokens+r.Usage.CacheReadTokens+r.Usage.CacheWriteTokens, r.Usage.CacheReadTokens, r.Usage.OutputTokens, cost))
+	t.line(fmt.Sprintf("— %s · session: %d in (%d from cache), %d out · %s",
+		calls(r.Turns), r.Usage.InputTokens+r.Usage.CacheReadTokens+r.Usage.CacheWriteTokens, r.Usage.CacheReadTokens, r.Usage.OutputTokens, cost))
+}
+
+func calls(n int) string {
+	if n == 1 {
+		return "1 call"
+	}
+	return fmt.Sprintf("%d calls", n)
 }
 
 // replay shows what was said before, and whether something is unfinished.

@@ -4,3 +4,7 @@ import "golang.org/x/sys/unix"
 
 // getTermios is the request that only a terminal answers.
 const getTermios = unix.TCGETS
+
+// discardInput empties what a terminal holds for its reader, half a line
+// included. What is no terminal holds on to its bytes.
+func discardInput(fd int) { _ = unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCIFLUSH) }
