@@ -341,3 +341,24 @@ func TestCommandsWorkWhileATaskRuns(t *testing.T) {
 	}
 	p.wantClosed()
 }
+
+func TestCtrlCClearsADraftAndALineEndsTheWarning(t *testing.T) {
+	p := newPlace(t, `{"turns": [{"expect": ["kept"], "blocks": [{"type": "text", "text": "Hello."}]}]}`)
+	w := p.start()
+	w.expect(`› `)
+	w.send("a draft\x03")
+	w.expect(`(?s)Ctrl-C again leaves.*› `)
+	w.send("kept\r")
+	w.expect(`(?s)Hello\..*› `)
+	w.send("\x03")
+	w.expect(`(?s)Ctrl-C again leaves.*› `)
+	w.send("\r")
+	w.expect(`› `)
+	w.send("\x03")
+	w.expect(`(?s)Ctrl-C again leaves.*› `)
+	w.send("\x03")
+	w.ends(0)
+	if out := p.says("sessions", "show", "newest"); strings.Contains(out, "draft") {
+		t.Errorf("the draft was sent:\n%s", out)
+	}
+}
