@@ -3,6 +3,8 @@ package model
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -61,11 +63,16 @@ func newRig(t *testing.T, turns ...fakeapi.Turn) *rig {
 	}}
 	r.listen()
 	r.publish(
-		event.TierRecorded{Tier: event.TierTools, Text: `[{"name":"bash","description":"runs","input_schema":{"type":"object"}}]`},
-		event.TierRecorded{Tier: event.TierStatic, Text: strings.Repeat("You are tested. ", 400)},
+		tier(event.TierTools, `[{"name":"bash","description":"runs","input_schema":{"type":"object"}}]`),
+		tier(event.TierStatic, strings.Repeat("You are tested. ", 400)),
 	)
 	t.Cleanup(r.end)
 	return r
+}
+
+func tier(t event.Tier, text string) event.Fact {
+	sum := sha256.Sum256([]byte(text))
+	return event.TierRecorded{Tier: t, Text: text, SHA256: hex.EncodeToString(sum[:])}
 }
 
 // listen makes the runtime work on the log that is open.

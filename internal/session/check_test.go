@@ -59,6 +59,7 @@ func TestTheCheckNamesEachBrokenInvariant(t *testing.T) {
 		`queued message "e9", which is not`:          {event.MessageDequeued{QueuedEventID: "e9"}},
 		`parts call toolu_1 from its result`:         append(turn[:4:4], done("toolu_1"), event.ContextCompacted{Cut: event.Cut{FromSeq: 1, ToSeq: 5}}),
 		`thinking without a signature`:               {ask("r1"), event.ModelThinkingBlockCompleted{RequestID: "r1"}},
+		`the tools tier is not the text`:             {event.TierRecorded{Tier: event.TierTools, Text: "[]", SHA256: missing}},
 		`names the blob "` + missing:                 {event.UserMessageCreated{Images: []event.Media{{SHA256: missing}}}},
 	} {
 		dir := place(t, logOf(t, append([]event.Fact{started()}, facts...)...))
