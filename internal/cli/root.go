@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/khaelor/khaelor/internal/config"
 )
 
 // command is the command line before it is read.
@@ -100,19 +102,11 @@ func misspelt(root *cobra.Command, words []string) error {
 // oneEdit says that one letter more, less or other makes b of a, or two that
 // changed places.
 func oneEdit(a, b string) bool {
-	if len(a) < len(b) {
-		a, b = b, a
-	}
-	i := 0
-	for i < len(b) && a[i] == b[i] {
-		i++
-	}
-	switch len(a) - len(b) {
-	case 0:
-		return i+1 <= len(a) && (a[min(i+1, len(a)):] == b[min(i+1, len(b)):] ||
-			i+2 <= len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:])
+	switch config.Distance(a, b) {
 	case 1:
-		return a[i+1:] == b[i:]
+		return true
+	case 2:
+		return slices.Equal(slices.Sorted(slices.Values([]byte(a))), slices.Sorted(slices.Values([]byte(b))))
 	}
 	return false
 }

@@ -60,31 +60,10 @@ func nearestCommands(word string) []string {
 		if len(word) > 1 && strings.HasPrefix(name, word) {
 			return 0
 		}
-		return edits(word, name)
+		return config.Distance(word, name)
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(far(a), far(b)) })
 	return names
-}
-
-// edits counts the letters to add, take away or change that make b of a.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 func slashHelp(_ context.Context, s *lines, _ string) (bool, error) {

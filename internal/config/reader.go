@@ -168,15 +168,16 @@ func (r *reader) texts(f Field, v hujson.Value, each func(at hujson.Value, s str
 func nearest(word string, known []string) string {
 	best, found := max(2, len(word)/3)+1, ""
 	for _, k := range known {
-		if d := distance(strings.ToLower(word), strings.ToLower(k)); d < best {
+		if d := Distance(strings.ToLower(word), strings.ToLower(k)); d < best {
 			best, found = d, k
 		}
 	}
 	return found
 }
 
-// distance counts the characters to insert, delete or replace (Levenshtein).
-func distance(a, b string) int {
+// Distance counts the bytes to insert, delete or replace to make b of a
+// (Levenshtein): how near a misspelt word is.
+func Distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
