@@ -131,7 +131,7 @@ func (g gate) whose() string {
 
 // starters are the rooms that may start goroutines.
 var starters = []string{
-	"anthropic", "fakeapi", "workspace", "process", "repo/graph", "tool", "mcp", "engine", "tui", "acp", "daemon", "channel",
+	"anthropic", "fakeapi", "workspace", "process", "repo/graph", "search", "tool", "mcp", "engine", "tui", "acp", "daemon", "channel",
 }
 
 var goroutineRule = rule{

@@ -12,11 +12,15 @@ const module = "github.com/khaelor/khaelor"
 // layers are the rooms below internal, the lowest first. A room may import
 // every room of a lower layer.
 var layers = [][]string{
-	{"event", "command", "diff", "bus", "fold", "clock", "disk", "disk/memdisk"},
-	{"workspace", "config", "anthropic", "fakeapi", "session"},
+	{
+		"event", "command", "diff", "bus", "fold", "clock", "disk", "disk/memdisk",
+		"wording", "charset", "ansi", "ignore",
+	},
+	{"workspace", "config", "anthropic", "fakeapi", "session", "spill"},
 	{
 		"permission", "process", "repo", "repo/graph", "memory", "skill", "phase", "verify", "subtask",
-		"contextengine", "model", "tool", "tool/builtin", "tool/builtin/match", "mcp", "web", "hook",
+		"contextengine", "model", "search", "excerpt", "mention", "web",
+		"tool", "tool/builtin", "tool/builtin/match", "mcp", "hook",
 	},
 	{"kernel", "engine"},
 	{"tui", "acp", "daemon", "slash", "channel"},
@@ -32,14 +36,16 @@ var arrows = map[string][]string{
 	"fold":         {"event"},
 	"disk/memdisk": {"disk"},
 	"model":        {"contextengine"},
-	// The manager of background processes has one implementation; an interface
-	// in tool would say its eight methods and their types once more.
-	"tool":         {"process"},
-	"tool/builtin": {"tool", "tool/builtin/match", "process"},
-	"engine":       {"kernel"},
-	"tui":          {"slash"},
-	"acp":          {"slash"},
-	"daemon":       {"slash", "channel"},
+	// The manager of background processes and the fetcher of pages have one
+	// implementation each; interfaces in tool would say their types once more.
+	"tool":         {"process", "web"},
+	"tool/builtin": {"tool", "tool/builtin/match", "process", "search", "excerpt", "web"},
+	// A file that the user names in a message is shown as the model's read shows it.
+	"mention": {"excerpt"},
+	"engine":  {"kernel"},
+	"tui":     {"slash"},
+	"acp":     {"slash"},
+	"daemon":  {"slash", "channel"},
 }
 
 // narrow are rooms that may import less than their layer allows.

@@ -2,9 +2,9 @@
 //
 // Each tool is one file NAME.go with its input and its run, and one NAME.md
 // with the text the model reads. Beside them stand what several share: paths
-// and how they are called (paths.go), how bytes are text (charset.go, plain.go
-// for the output of programs), walking a tree by its ignore rules (walk.go,
-// ignore.go). The place of an edit is found in the package match.
+// and how they are called (paths.go), the part of a file that is shown
+// (window.go), walking a tree by its ignore rules (walk.go). The place of an
+// edit is found in the package match.
 //
 // It promises that every result is bounded and says what was left out, that a
 // failure says what to do next, and that nothing is changed on a failure. What

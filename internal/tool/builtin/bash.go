@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/khaelor/khaelor/internal/ansi"
 	"github.com/khaelor/khaelor/internal/event"
 	"github.com/khaelor/khaelor/internal/tool"
 	"github.com/khaelor/khaelor/internal/workspace"
@@ -76,12 +77,12 @@ func bash(ctx context.Context, env *tool.Env, in bashInput) (tool.Result, error)
 		return tool.Result{}, tool.Errorf(event.ToolInvalidInput,
 			"timeout_ms is from 1 to %d. Without it a long command goes on in the background.", longest)
 	}
-	var live stripper
+	var live ansi.Stripper
 	proc, err := workspace.Start(env.Workspace, workspace.Command{
 		Line: in.Command, Cwd: need.Cwd, MaxOutput: captured,
 		Timeout: time.Duration(in.TimeoutMS) * time.Millisecond,
 		OnOutput: func(_ workspace.Stream, chunk []byte) {
-			if text := live.strip(chunk); text != "" && env.Output != nil {
+			if text := live.Strip(chunk); text != "" && env.Output != nil {
 				env.Output(text)
 			}
 		},
@@ -181,7 +182,7 @@ func toBackground(env *tool.Env, in bashInput, proc *workspace.Proc) (tool.Resul
 	if err != nil {
 		return tool.Result{}, err
 	}
-	text, spill := budgeted(env, plain(output.Data), output.Output)
+	text, spill := budgeted(env, ansi.Text(output.Data), output.Output)
 	note := fmt.Sprintf("still running, now in the background as process %s", info.ID)
 	return tool.Result{
 		Text:  annotate(text, []string{note}),
@@ -206,9 +207,9 @@ type reported struct{ text, spill string }
 // report is the output of a command as the model reads it.
 func report(env *tool.Env, run workspace.Result) reported {
 	out := run.Output
-	text := plain(out.Head)
+	text := ansi.Text(out.Head)
 	if len(out.Tail) > 0 {
-		text = plain(whole(out.Head)) + fmt.Sprintf("\n[… %d bytes left out …]\n", out.Omitted()) + plain(fromCharacter(out.Tail))
+		text = ansi.Text(whole(out.Head)) + fmt.Sprintf("\n[… %d bytes left out …]\n", out.Omitted()) + ansi.Text(fromCharacter(out.Tail))
 	}
 	text, spill := budgeted(env, text, out.Total)
 	return reported{text: text, spill: spill}

@@ -16,6 +16,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/khaelor/khaelor/internal/ansi"
 	"github.com/khaelor/khaelor/internal/event"
 	"github.com/khaelor/khaelor/internal/tool"
 	"github.com/khaelor/khaelor/internal/workspace"
@@ -339,7 +340,7 @@ func TestPlainIsWhatATerminalShowsInTheEnd(t *testing.T) {
 		"open \x1b]0;never closed\nnext": "open \nnext", "cut \x1b[3": "cut ", "tab\tbell\a": "tab\tbell", "ü\xc3": "ü\uFFFD",
 		"_\bB_\bold": "Bold", "\x1b[?25l\x1b[2Kdone\x1b[K": "done", "\x7f\x01x": "x",
 	} {
-		if got := plain([]byte(output)); got != want {
+		if got := ansi.Text([]byte(output)); got != want {
 			t.Errorf("%q: got %q, want %q", output, got, want)
 		}
 	}
@@ -348,8 +349,8 @@ func TestPlainIsWhatATerminalShowsInTheEnd(t *testing.T) {
 func TestPlainIsTheSameInPieces(t *testing.T) {
 	const output = "a\x1b[31mré\x1b]0;t\x07d\x1b(B€\xff\U0001F600\x1bPx\x1b\\."
 	for cut := range len(output) {
-		var s stripper
-		equal(t, s.strip([]byte(output[:cut]))+s.strip([]byte(output[cut:])), "aréd€\uFFFD😀.")
+		var s ansi.Stripper
+		equal(t, s.Strip([]byte(output[:cut]))+s.Strip([]byte(output[cut:])), "aréd€\uFFFD😀.")
 	}
 }
 
@@ -364,7 +365,7 @@ func TestNoRecordedScreenLeavesAControlCharacter(t *testing.T) {
 		must(t, json.Unmarshal(lines.Bytes(), &screen))
 		output, err := base64.StdEncoding.DecodeString(screen.Input)
 		must(t, err)
-		text := plain(output)
+		text := ansi.Text(output)
 		if i := strings.IndexFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }); i >= 0 || !utf8.ValidString(text) {
 			t.Errorf("%s: %q", screen.ID, text[max(0, i-20):min(len(text), i+20)])
 		}
@@ -374,11 +375,11 @@ func TestNoRecordedScreenLeavesAControlCharacter(t *testing.T) {
 func FuzzPlain(f *testing.F) {
 	f.Add([]byte("a\x1b[31mb\r\n\bc\xff"))
 	f.Fuzz(func(t *testing.T, output []byte) {
-		text := plain(output)
+		text := ansi.Text(output)
 		if !utf8.ValidString(text) || strings.ContainsAny(text, "\x1b\r\b\x00") {
 			t.Errorf("%q became %q", output, text)
 		}
-		if again := plain([]byte(text)); again != text {
+		if again := ansi.Text([]byte(text)); again != text {
 			t.Errorf("%q became %q", text, again)
 		}
 	})

@@ -9,9 +9,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/khaelor/khaelor/internal/charset"
 	"github.com/khaelor/khaelor/internal/event"
 	"github.com/khaelor/khaelor/internal/tool"
 	"github.com/khaelor/khaelor/internal/tool/builtin/match"
+	"github.com/khaelor/khaelor/internal/wording"
 	"github.com/khaelor/khaelor/internal/workspace"
 )
 
@@ -53,11 +55,11 @@ func edit(_ context.Context, env *tool.Env, in editInput) (tool.Result, error) {
 	if err != nil {
 		return tool.Result{}, err
 	}
-	set, ok := detect(data[:min(len(data), sniffed)])
+	set, ok := charset.Detect(data[:min(len(data), charset.Sniff)])
 	if !ok {
 		return tool.Result{}, tool.Errorf(event.ToolInvalidInput, "%s is a binary file; edit changes text only.", t.shown)
 	}
-	text, err := set.decode(data)
+	text, err := set.Decode(data)
 	if err != nil {
 		return tool.Result{}, tool.Errorf(event.ToolInvalidInput, "%s cannot be edited without damage: %v. Change it with bash.", t.shown, err)
 	}
@@ -67,7 +69,7 @@ func edit(_ context.Context, env *tool.Env, in editInput) (tool.Result, error) {
 	if err != nil {
 		return tool.Result{}, mismatch(err, t.shown)
 	}
-	after, err := set.encode(found.Text)
+	after, err := set.Encode(found.Text)
 	if err != nil {
 		return tool.Result{}, tool.Errorf(event.ToolInvalidInput, "%s: %v. Nothing was changed.", t.shown, err)
 	}
@@ -98,7 +100,7 @@ func editable(env *tool.Env, t target) ([]byte, error) {
 }
 
 func edited(shown string, found match.Result, stats event.DiffStats) string {
-	text := fmt.Sprintf("edited %s: %s, %s (%s)", shown, number(len(found.Lines), "place"), lineList(found.Lines), counted(stats))
+	text := fmt.Sprintf("edited %s: %s, %s (%s)", shown, wording.Count(len(found.Lines), "place"), lineList(found.Lines), counted(stats))
 	if found.Rung > match.Exact {
 		text += "; old_string fits there but for " + found.Rung.String()
 	}
@@ -162,7 +164,7 @@ func quotedLines(lines []string, quote bool) string {
 	shown := make([]string, len(lines))
 	for i, line := range lines {
 		if len(line) > lineLength {
-			line = string(prefix([]byte(line), lineLength)) + "…"
+			line = string(wording.Prefix([]byte(line), lineLength)) + "…"
 		}
 		if quote {
 			line = strconv.Quote(line)

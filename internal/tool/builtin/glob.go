@@ -10,13 +10,12 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/khaelor/khaelor/internal/event"
 	"github.com/khaelor/khaelor/internal/tool"
+	"github.com/khaelor/khaelor/internal/wording"
 	"github.com/khaelor/khaelor/internal/workspace"
 )
 
@@ -86,7 +85,7 @@ func glob(ctx context.Context, env *tool.Env, in globInput) (tool.Result, error)
 		Text: l.text(env.Workspace.Cwd()),
 		UI: event.ToolUI{
 			Kind: event.UISearch, MatchCount: &count,
-			Summary: "Files " + strconv.Quote(in.Pattern) + " · " + number(count, "file"),
+			Summary: "Files " + strconv.Quote(in.Pattern) + " · " + wording.Count(count, "file"),
 		},
 	}, nil
 }
@@ -142,7 +141,7 @@ func (l *listing) text(cwd string) string {
 	slices.SortStableFunc(l.files, func(a, b listed) int { return b.mtime.Compare(a.mtime) })
 	var b strings.Builder
 	for _, f := range l.files[:min(len(l.files), globResults)] {
-		b.WriteString(displayed(LogPath(cwd, f.path)) + "\n")
+		b.WriteString(wording.Name(LogPath(cwd, f.path)) + "\n")
 	}
 	if len(l.files) == 0 {
 		b.WriteString("no files fit\n")
@@ -151,19 +150,10 @@ func (l *listing) text(cwd string) string {
 		fmt.Fprintf(&b, "[the newest %d of %d; narrow the pattern or path]\n", globResults, len(l.files))
 	}
 	if l.left > 0 {
-		fmt.Fprintf(&b, "[%s left out; name the folder, or begin the name with a dot, to see them]\n", number(l.left, "hidden file"))
+		fmt.Fprintf(&b, "[%s left out; name the folder, or begin the name with a dot, to see them]\n", wording.Count(l.left, "hidden file"))
 	}
 	if l.unread > 0 {
-		fmt.Fprintf(&b, "[%s could not be read]\n", number(l.unread, "folder"))
+		fmt.Fprintf(&b, "[%s could not be read]\n", wording.Count(l.unread, "folder"))
 	}
 	return b.String()
-}
-
-// displayed is a path in a list, one to a line: quoted when it would not be
-// one line of text.
-func displayed(name string) string {
-	if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
-		return strconv.Quote(name)
-	}
-	return name
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/khaelor/khaelor/internal/event"
 	"github.com/khaelor/khaelor/internal/tool"
+	"github.com/khaelor/khaelor/internal/wording"
 	"github.com/khaelor/khaelor/internal/workspace"
 )
 
@@ -108,7 +109,7 @@ func (s *search) newMatches() *matches {
 
 // shown is how a file below the root is called.
 func (s *search) shown(rel string) string {
-	return displayed(LogPath(s.env.Workspace.Cwd(), filepath.Join(s.root.Path.Path, rel)))
+	return wording.Name(LogPath(s.env.Workspace.Cwd(), filepath.Join(s.root.Path.Path, rel)))
 }
 
 func (s *search) oneFile() (tool.Result, error) {
@@ -118,7 +119,7 @@ func (s *search) oneFile() (tool.Result, error) {
 	}
 	defer f.Close()
 	m := s.newMatches()
-	if err := m.file(displayed(s.root.shown), f); err != nil {
+	if err := m.file(wording.Name(s.root.shown), f); err != nil {
 		return tool.Result{}, failure(err, s.root.shown)
 	}
 	return s.result(m), nil
@@ -129,7 +130,7 @@ func (s *search) oneFile() (tool.Result, error) {
 func (s *search) tree(ctx context.Context) (tool.Result, error) {
 	ws := s.env.Workspace
 	program, err := workspace.LookPath(ws, "rg")
-	if err != nil || rulesAt(ws, s.root.Path.Path).keepsIgnored() {
+	if err != nil || rulesAt(ws, s.root.Path.Path).KeepsIgnored() {
 		m, err := s.walk(ctx, 0)
 		return s.result(m), err
 	}
@@ -200,7 +201,7 @@ func (s *search) result(m *matches) tool.Result {
 		Text: m.result(),
 		UI: event.ToolUI{
 			Kind: event.UISearch, MatchCount: &count,
-			Summary: "Search " + strconv.Quote(firstLine(s.input.Pattern)) + " · " + number(count, noun),
+			Summary: "Search " + strconv.Quote(firstLine(s.input.Pattern)) + " · " + wording.Count(count, noun),
 		},
 	}
 }

@@ -238,7 +238,7 @@ func TestRipgrepFindsWhatTheOwnEngineFinds(t *testing.T) {
 		filter, err := newGlobFilter(in.Glob, at.shown)
 		must(p.TB, err)
 		s := &search{env: p.env, root: at, pattern: compiled, filter: filter, input: in}
-		if rulesAt(p.ws, root).keepsIgnored() {
+		if rulesAt(p.ws, root).KeepsIgnored() {
 			return
 		}
 		own, err := s.walk(p.Context(), 0)

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/khaelor/khaelor/internal/charset"
 	"github.com/khaelor/khaelor/internal/event"
 	"github.com/khaelor/khaelor/internal/tool"
+	"github.com/khaelor/khaelor/internal/wording"
 	"github.com/khaelor/khaelor/internal/workspace"
 )
 
@@ -60,16 +62,11 @@ func (m *matches) file(shown string, f workspace.File) error {
 
 // searchable is a file's content as text with line feeds; ok is false for a
 // binary file.
-func searchable(data []byte) (text []byte, ok bool) {
-	set, _ := marked(data) // without a mark the bytes are searched as they are, as ripgrep does
-	if set.codec != nil {
-		decoded, err := set.codec.NewDecoder().Bytes(data[len(set.bom):])
-		if err != nil {
-			return nil, false
-		}
-		data = decoded
-	} else {
-		data = data[len(set.bom):]
+func searchable(content []byte) (text []byte, ok bool) {
+	set, _ := charset.Marked(content) // without a mark the bytes are searched as they are, as ripgrep does
+	data, err := set.Text(content)
+	if err != nil {
+		return nil, false
 	}
 	if bytes.IndexByte(data, 0) >= 0 {
 		return nil, false
@@ -215,7 +212,7 @@ func (m *matches) clip(line []byte) string {
 	if loc := m.pattern.re.FindIndex(line); loc != nil {
 		from = backOff(line, loc[0], beforeMatch)
 	}
-	part := string(prefix(line[from:], shownLine))
+	part := string(wording.Prefix(line[from:], shownLine))
 	if from > 0 {
 		part = "…" + part
 	}
@@ -238,13 +235,13 @@ func (m *matches) result() string {
 	}
 	if m.leftLines > 0 {
 		fmt.Fprintf(&m.text, "[%s in %s left out of %d in %d; narrow the pattern, path or glob]\n",
-			number(m.leftLines, "match"), number(m.leftFiles, "file"), m.lines, m.files)
+			wording.Count(m.leftLines, "match"), wording.Count(m.leftFiles, "file"), m.lines, m.files)
 	}
 	if m.tooLarge > 0 {
-		fmt.Fprintf(&m.text, "[%s over %d MB not searched]\n", number(m.tooLarge, "file"), searchLimit>>20)
+		fmt.Fprintf(&m.text, "[%s over %d MB not searched]\n", wording.Count(m.tooLarge, "file"), searchLimit>>20)
 	}
 	if m.unread > 0 {
-		fmt.Fprintf(&m.text, "[%s could not be read]\n", number(m.unread, "folder"))
+		fmt.Fprintf(&m.text, "[%s could not be read]\n", wording.Count(m.unread, "folder"))
 	}
 	return m.text.String()
 }

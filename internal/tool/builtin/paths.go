@@ -119,17 +119,3 @@ func missing(env *tool.Env, t target) error {
 	}
 	return tool.Errorf(event.ToolNotFound, "%s does not exist. Its folder %s has: %s.", t.shown, shown, strings.Join(names, ", "))
 }
-
-// number makes a count readable: "1 line", "3 lines".
-func number(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	if strings.HasSuffix(noun, "ch") {
-		noun += "e"
-	}
-	if base, ok := strings.CutSuffix(noun, "y"); ok {
-		noun = base + "ie"
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}

@@ -12,8 +12,10 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/khaelor/khaelor/internal/charset"
 	"github.com/khaelor/khaelor/internal/event"
 	"github.com/khaelor/khaelor/internal/tool"
+	"github.com/khaelor/khaelor/internal/wording"
 	"github.com/khaelor/khaelor/internal/workspace"
 )
 
@@ -69,7 +71,7 @@ func read(_ context.Context, env *tool.Env, in readInput) (tool.Result, error) {
 		return tool.Result{}, failure(err, t.shown)
 	}
 	defer f.Close()
-	head := make([]byte, min(sniffed, f.Info().Size+1))
+	head := make([]byte, min(charset.Sniff, f.Info().Size+1))
 	n, err := io.ReadFull(f, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return tool.Result{}, failure(err, t.shown)
@@ -78,7 +80,7 @@ func read(_ context.Context, env *tool.Env, in readInput) (tool.Result, error) {
 	if mediaType := mediaTypeOf(head); mediaType != "" {
 		return readMedia(env, t, f, mediaType)
 	}
-	set, ok := detect(head)
+	set, ok := charset.Detect(head)
 	if !ok {
 		return tool.Result{}, tool.Errorf(event.ToolInvalidInput,
 			"%s is a binary file of %d bytes, which is not shown. Examine it with bash (file, strings, xxd).", t.shown, f.Info().Size)
@@ -86,7 +88,7 @@ func read(_ context.Context, env *tool.Env, in readInput) (tool.Result, error) {
 	return readText(t, f, head, set, in)
 }
 
-func readText(t target, f workspace.File, head []byte, set charset, in readInput) (tool.Result, error) {
+func readText(t target, f workspace.File, head []byte, set charset.Charset, in readInput) (tool.Result, error) {
 	info := f.Info()
 	whole := info.Size <= hashLimit
 	var source io.Reader = io.MultiReader(bytes.NewReader(head), f)
@@ -98,7 +100,7 @@ func readText(t target, f workspace.File, head []byte, set charset, in readInput
 	if in.Limit > 0 {
 		w.limit = in.Limit
 	}
-	if err := w.scan(set.reader(source), whole); err != nil {
+	if err := w.scan(set.Reader(source), whole); err != nil {
 		return tool.Result{}, failure(err, t.shown)
 	}
 	fact := event.FileRead{Path: t.shown, Bytes: int64(w.text.Len()), MtimeMS: info.ModTime.UnixMilli()}
@@ -109,7 +111,7 @@ func readText(t target, f workspace.File, head []byte, set charset, in readInput
 		fact.Range = &event.Span{Start: w.first, End: max(w.last, w.first)}
 	}
 	return tool.Result{
-		Text:  w.head(set.name) + strings.ToValidUTF8(w.text.String(), "\uFFFD"),
+		Text:  w.head(set.Name) + strings.ToValidUTF8(w.text.String(), "\uFFFD"),
 		UI:    event.ToolUI{Kind: event.UIRead, Summary: "Read " + t.shown + " (" + w.extent() + ")"},
 		Facts: []event.Fact{fact},
 	}, nil
@@ -121,19 +123,19 @@ func readFolder(env *tool.Env, t target) (tool.Result, error) {
 		return tool.Result{}, failure(err, t.shown)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "[%s is a folder with %s]\n", t.shown, number(len(entries), "entry"))
+	fmt.Fprintf(&b, "[%s is a folder with %s]\n", t.shown, wording.Count(len(entries), "entry"))
 	for i, e := range entries {
 		if i == folderEntries {
 			fmt.Fprintf(&b, "[%d more; list them with glob]\n", len(entries)-i)
 			break
 		}
-		b.WriteString(displayed(e.Name()))
+		b.WriteString(wording.Name(e.Name()))
 		if e.IsDir() {
 			b.WriteByte('/')
 		}
 		b.WriteByte('\n')
 	}
-	summary := "List " + t.shown + " (" + number(len(entries), "entry") + ")"
+	summary := "List " + t.shown + " (" + wording.Count(len(entries), "entry") + ")"
 	return tool.Result{Text: b.String(), UI: event.ToolUI{Kind: event.UIRead, Summary: summary}}, nil
 }
 

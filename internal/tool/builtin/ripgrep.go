@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/khaelor/khaelor/internal/ignore"
 	"github.com/khaelor/khaelor/internal/workspace"
 )
 
@@ -34,7 +35,7 @@ func ripgrep(ctx context.Context, ws workspace.Workspace, program, root string, 
 		"--no-ignore-dot", "--no-ignore-global", "--no-require-git",
 	}
 	above := rulesAbove(ws, root)
-	if len(above.git) == 0 {
+	if len(above.Git) == 0 {
 		argv = append(argv, "--no-ignore-parent")
 	}
 	argv = append(argv, "-e", p.source, "--", ".")
@@ -45,7 +46,7 @@ func ripgrep(ctx context.Context, ws workspace.Workspace, program, root string, 
 	if run.ExitCode > 1 && run.Stderr.Total > 0 || run.Output.Omitted() > 0 {
 		return nil, errors.New("ripgrep: " + run.Stderr.String())
 	}
-	own := &ownRules{ws: ws, root: root, above: ignores{own: above.own}, known: map[string]ignores{}}
+	own := &ownRules{ws: ws, root: root, above: ignore.Rules{Own: above.Own}, known: map[string]ignore.Rules{}}
 	var files []countedFile
 	for rest := run.Output.Bytes(); len(rest) > 0; {
 		var name, n []byte
@@ -70,20 +71,20 @@ func comparePaths(a, b string) int {
 type ownRules struct {
 	ws    workspace.Workspace
 	root  string
-	above ignores
-	known map[string]ignores // by folder below root: the rules in it
+	above ignore.Rules
+	known map[string]ignore.Rules // by folder below root: the rules in it
 }
 
 func (o *ownRules) ignored(rel string) bool {
 	for i := range len(rel) {
-		if rel[i] == '/' && o.in(path.Dir(rel[:i])).ignored(filepath.Join(o.root, rel[:i]), true) {
+		if rel[i] == '/' && o.in(path.Dir(rel[:i])).Ignored(filepath.Join(o.root, rel[:i]), true) {
 			return true
 		}
 	}
-	return o.in(path.Dir(rel)).ignored(filepath.Join(o.root, rel), false)
+	return o.in(path.Dir(rel)).Ignored(filepath.Join(o.root, rel), false)
 }
 
-func (o *ownRules) in(dir string) ignores {
+func (o *ownRules) in(dir string) ignore.Rules {
 	rules, ok := o.known[dir]
 	if ok {
 		return rules
@@ -92,15 +93,7 @@ func (o *ownRules) in(dir string) ignores {
 	if dir != "." {
 		rules = o.in(path.Dir(dir))
 	}
-	rules = rules.with(o.ws, filepath.Join(o.root, dir), ownIgnore, true)
+	rules = with(o.ws, rules, filepath.Join(o.root, dir), ownIgnore, true)
 	o.known[dir] = rules
 	return rules
-}
-
-// keepsIgnored reports that a .khaelorignore takes back what git ignores,
-// which cannot be told to ripgrep.
-func (g ignores) keepsIgnored() bool {
-	return slices.ContainsFunc(g.own, func(f ignoreFile) bool {
-		return slices.ContainsFunc(f.rules, func(r ignoreRule) bool { return r.keep })
-	})
 }

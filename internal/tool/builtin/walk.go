@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/khaelor/khaelor/internal/ignore"
 	"github.com/khaelor/khaelor/internal/workspace"
 )
 
@@ -57,7 +58,7 @@ func (w *walk) run(ctx context.Context, ws workspace.Workspace, root string) err
 	return w.folder(ctx, folder, "", rulesAbove(ws, root), false)
 }
 
-func (w *walk) folder(ctx context.Context, dir *workspace.Folder, rel string, rules ignores, hidden bool) error {
+func (w *walk) folder(ctx context.Context, dir *workspace.Folder, rel string, rules ignore.Rules, hidden bool) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -69,7 +70,7 @@ func (w *walk) folder(ctx context.Context, dir *workspace.Folder, rel string, ru
 	rules = rulesIn(dir, entries, rules, rel == "")
 	for _, e := range entries {
 		f := found{rel: rel + e.Name(), entry: e, folder: dir, hidden: hidden || e.Name()[0] == '.'}
-		if e.Name() == gitFolder || f.hidden && !w.hidden || rules.ignored(f.path(), e.IsDir()) {
+		if e.Name() == gitFolder || f.hidden && !w.hidden || rules.Ignored(f.path(), e.IsDir()) {
 			continue
 		}
 		if !e.IsDir() {
@@ -84,7 +85,7 @@ func (w *walk) folder(ctx context.Context, dir *workspace.Folder, rel string, ru
 	return nil
 }
 
-func (w *walk) enter(ctx context.Context, f found, rules ignores) error {
+func (w *walk) enter(ctx context.Context, f found, rules ignore.Rules) error {
 	sub, err := f.folder.Folder(f.entry.Name())
 	if err != nil {
 		w.unread++
@@ -95,9 +96,9 @@ func (w *walk) enter(ctx context.Context, f found, rules ignores) error {
 }
 
 // rulesIn adds a folder's own ignore files.
-func rulesIn(dir *workspace.Folder, entries []fs.DirEntry, rules ignores, root bool) ignores {
+func rulesIn(dir *workspace.Folder, entries []fs.DirEntry, rules ignore.Rules, root bool) ignore.Rules {
 	if !root && has(entries, gitFolder) {
-		rules.git = nil
+		rules.Git = nil
 	}
 	for _, name := range []string{gitIgnore, ownIgnore} {
 		if !has(entries, name) {
@@ -110,7 +111,7 @@ func rulesIn(dir *workspace.Folder, entries []fs.DirEntry, rules ignores, root b
 		data, err := io.ReadAll(f)
 		_ = f.Close() // read only: nothing can be lost
 		if err == nil {
-			rules = rules.and(name == ownIgnore, parseIgnore(dir.Path(), data))
+			rules = rules.And(name == ownIgnore, ignore.Parse(dir.Path(), data))
 		}
 	}
 	return rules
@@ -126,7 +127,7 @@ func has(entries []fs.DirEntry, name string) bool {
 // rulesAbove are the ignore rules in force at a folder before its own: those
 // of the repository it lies in, else those from the working directory on. None
 // are when they would ignore the folder itself: it was asked for by name.
-func rulesAbove(ws workspace.Workspace, root string) ignores {
+func rulesAbove(ws workspace.Workspace, root string) ignore.Rules {
 	var chain []string // from the outermost folder to root
 	inRepository := false
 	for dir := root; !inRepository; dir = filepath.Dir(dir) {
@@ -143,31 +144,31 @@ func rulesAbove(ws workspace.Workspace, root string) ignores {
 		})
 	}
 	slices.Reverse(chain)
-	var rules ignores
+	var rules ignore.Rules
 	for i, dir := range chain {
-		if i > 0 && rules.ignored(dir, true) {
-			return ignores{}
+		if i > 0 && rules.Ignored(dir, true) {
+			return ignore.Rules{}
 		}
 		if i == 0 && inRepository {
-			rules = rules.with(ws, dir, filepath.Join(gitFolder, gitExclude), false)
+			rules = with(ws, rules, dir, filepath.Join(gitFolder, gitExclude), false)
 		}
 		if dir != root {
-			rules = rules.with(ws, dir, gitIgnore, false).with(ws, dir, ownIgnore, true)
+			rules = with(ws, with(ws, rules, dir, gitIgnore, false), dir, ownIgnore, true)
 		}
 	}
 	return rules
 }
 
 // rulesAt are the rules in force in a folder, its own included.
-func rulesAt(ws workspace.Workspace, root string) ignores {
-	return rulesAbove(ws, root).with(ws, root, gitIgnore, false).with(ws, root, ownIgnore, true)
+func rulesAt(ws workspace.Workspace, root string) ignore.Rules {
+	return with(ws, with(ws, rulesAbove(ws, root), root, gitIgnore, false), root, ownIgnore, true)
 }
 
 // with adds a file, when it is there.
-func (g ignores) with(ws workspace.Workspace, dir, name string, own bool) ignores {
+func with(ws workspace.Workspace, g ignore.Rules, dir, name string, own bool) ignore.Rules {
 	data, err := ws.ReadFile(filepath.Join(dir, name))
 	if err != nil {
 		return g
 	}
-	return g.and(own, parseIgnore(dir, data))
+	return g.And(own, ignore.Parse(dir, data))
 }

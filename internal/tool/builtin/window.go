@@ -8,6 +8,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/khaelor/khaelor/internal/wording"
 )
 
 // window is the part of a text that a read shows. It holds no more than that,
@@ -83,7 +85,7 @@ func (w *window) show(line []byte, length int) {
 		line, end = bytes.TrimSuffix(rest, []byte("\r")), "\n"
 	}
 	if length > lineLength+1 {
-		line = fmt.Appendf(prefix(line, lineLength), " [… cut; line %d has %d characters]", w.lines, length)
+		line = fmt.Appendf(wording.Prefix(line, lineLength), " [… cut; line %d has %d characters]", w.lines, length)
 		end = "\n"
 	}
 	if w.lines >= w.first+w.limit || w.text.Len()+len(line)+len(end) > readBytes {
@@ -95,16 +97,6 @@ func (w *window) show(line []byte, length int) {
 	w.last = w.lines
 }
 
-// prefix is the first n characters.
-func prefix(line []byte, n int) []byte {
-	at := 0
-	for ; n > 0 && at < len(line); n-- {
-		_, size := utf8.DecodeRune(line[at:])
-		at += size
-	}
-	return line[:at:at]
-}
-
 // complete reports that text is the whole file.
 func (w *window) complete() bool { return w.first == 1 && w.ended && w.last == w.lines }
 
@@ -112,7 +104,7 @@ func (w *window) complete() bool { return w.first == 1 && w.ended && w.last == w
 func (w *window) extent() string {
 	switch {
 	case w.complete():
-		return number(w.lines, "line")
+		return wording.Count(w.lines, "line")
 	case w.last == 0:
 		return "past the end"
 	case w.ended:
@@ -129,7 +121,7 @@ func (w *window) head(charset string) string {
 	case w.lines == 0 && w.ended:
 		return "[the file is empty]"
 	case w.last == 0 && w.ended:
-		return fmt.Sprintf("[the file has %s; offset %d is past its end]", number(w.lines, "line"), w.first)
+		return fmt.Sprintf("[the file has %s; offset %d is past its end]", wording.Count(w.lines, "line"), w.first)
 	case !w.complete():
 		notes = append(notes, w.extent())
 		if !w.ended || w.last < w.lines {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/khaelor/khaelor/internal/event"
 	"github.com/khaelor/khaelor/internal/tool"
+	"github.com/khaelor/khaelor/internal/wording"
 )
 
 //go:embed write.md
@@ -60,7 +61,7 @@ func write(_ context.Context, env *tool.Env, in writeInput) (tool.Result, error)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	text := "wrote " + t.shown + " (new, " + number(fact.DiffStats.Added, "line") + ")"
+	text := "wrote " + t.shown + " (new, " + wording.Count(fact.DiffStats.Added, "line") + ")"
 	if c.exists {
 		text = "wrote " + t.shown + " (" + counted(fact.DiffStats) + ")"
 	}

@@ -1,4 +1,9 @@
-package builtin
+// Package ignore says which files of a tree are left out: by the rules of git
+// (gitignore(5)) and by those of .khaelorignore, which have the same form.
+//
+// Its verdicts are git's. The package is pure: whoever walks the tree reads
+// the files and hands their content over. Start reading at Parse, then Rules.
+package ignore
 
 import (
 	"path"
@@ -9,8 +14,8 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// ignoreRule is one line of an ignore file (gitignore(5)).
-type ignoreRule struct {
+// rule is one line of an ignore file (gitignore(5)).
+type rule struct {
 	glob    string // of doublestar
 	plain   bool   // glob is a name or path without wildcards
 	suffix  bool   // glob is a star and then plain
@@ -19,14 +24,14 @@ type ignoreRule struct {
 	keep    bool   // takes an earlier rule back
 }
 
-// ignoreFile holds the rules of one file.
-type ignoreFile struct {
+// File holds the rules of one file.
+type File struct {
 	folder string // its place: the canonical path with a slash at the end
-	rules  []ignoreRule
+	rules  []rule
 }
 
-func parseIgnore(folder string, data []byte) ignoreFile {
-	f := ignoreFile{folder: strings.TrimSuffix(folder, "/") + "/"}
+func Parse(folder string, data []byte) File {
+	f := File{folder: strings.TrimSuffix(folder, "/") + "/"}
 	for line := range strings.Lines(strings.TrimPrefix(string(data), "\ufeff")) {
 		if r, ok := parseRule(strings.TrimRight(line, "\r\n")); ok {
 			f.rules = append(f.rules, r)
@@ -35,12 +40,12 @@ func parseIgnore(folder string, data []byte) ignoreFile {
 	return f
 }
 
-func parseRule(line string) (ignoreRule, bool) {
+func parseRule(line string) (rule, bool) {
 	line = trimBlanks(line)
 	if line == "" || line[0] == '#' {
-		return ignoreRule{}, false
+		return rule{}, false
 	}
-	var r ignoreRule
+	var r rule
 	line, r.keep = strings.CutPrefix(line, "!")
 	line, r.folders = strings.CutSuffix(line, "/")
 	r.byName = !strings.Contains(line, "/")
@@ -173,7 +178,7 @@ func namedClass(name string) string {
 }
 
 // fits compares a path below the rule's folder.
-func (r ignoreRule) fits(rel string, isFolder bool) bool {
+func (r rule) fits(rel string, isFolder bool) bool {
 	if r.folders && !isFolder {
 		return false
 	}
@@ -189,15 +194,15 @@ func (r ignoreRule) fits(rel string, isFolder bool) bool {
 	return doublestar.MatchUnvalidated(r.glob, rel)
 }
 
-// ignores are the ignore files in force in a folder, the outermost first. What
+// Rules are the ignore files in force in a folder, the outermost first. What
 // .khaelorignore says goes before what git's files say.
-type ignores struct {
-	git, own []ignoreFile
+type Rules struct {
+	Git, Own []File
 }
 
-// ignored judges an entry whose folder is not ignored.
-func (g ignores) ignored(canonical string, isFolder bool) bool {
-	for _, files := range [][]ignoreFile{g.own, g.git} {
+// Ignored judges an entry whose folder is not ignored.
+func (g Rules) Ignored(canonical string, isFolder bool) bool {
+	for _, files := range [][]File{g.Own, g.Git} {
 		for _, f := range slices.Backward(files) {
 			rel := strings.TrimPrefix(canonical, f.folder)
 			for _, r := range slices.Backward(f.rules) {
@@ -210,12 +215,19 @@ func (g ignores) ignored(canonical string, isFolder bool) bool {
 	return false
 }
 
-// and adds a file; the receiver stays as it is.
-func (g ignores) and(own bool, f ignoreFile) ignores {
+// And adds a file; the receiver stays as it is.
+func (g Rules) And(own bool, f File) Rules {
 	if own {
-		g.own = append(slices.Clip(g.own), f)
+		g.Own = append(slices.Clip(g.Own), f)
 	} else {
-		g.git = append(slices.Clip(g.git), f)
+		g.Git = append(slices.Clip(g.Git), f)
 	}
 	return g
+}
+
+// KeepsIgnored reports that a .khaelorignore takes back what git may ignore.
+func (g Rules) KeepsIgnored() bool {
+	return slices.ContainsFunc(g.Own, func(f File) bool {
+		return slices.ContainsFunc(f.rules, func(r rule) bool { return r.keep })
+	})
 }

@@ -1,4 +1,4 @@
-package builtin
+package ignore
 
 import (
 	"bufio"
@@ -37,14 +37,14 @@ func TestIgnoreRulesGiveGitsVerdicts(t *testing.T) {
 
 // ignoredIn walks to a file as walk does.
 func ignoredIn(files map[string]string, file string) bool {
-	var rules ignores
+	var rules Rules
 	elems := strings.Split(file, "/")
 	for i := range elems {
 		folder := strings.Join(elems[:i], "/")
 		if content, ok := files[folder]; ok {
-			rules = rules.and(false, parseIgnore(path.Join("/", folder), []byte(content)))
+			rules = rules.And(false, Parse(path.Join("/", folder), []byte(content)))
 		}
-		if rules.ignored("/"+strings.Join(elems[:i+1], "/"), i < len(elems)-1) {
+		if rules.Ignored("/"+strings.Join(elems[:i+1], "/"), i < len(elems)-1) {
 			return true
 		}
 	}

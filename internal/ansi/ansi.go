@@ -1,19 +1,24 @@
-package builtin
+// Package ansi makes text of what programs print for a terminal.
+//
+// Escape sequences and other control characters go; what a carriage return or
+// a backspace overwrites goes, too; bytes that are no UTF-8 become U+FFFD. The
+// package is pure. Start reading at Text, then Stripper.
+package ansi
 
 import (
 	"strings"
 	"unicode/utf8"
 )
 
-// stripper makes the output of a program text, piece by piece: escape
+// Stripper makes the output of a program text, piece by piece: escape
 // sequences and other control characters go, what is not UTF-8 becomes U+FFFD.
-// Left are line feeds, tabs, and for settle carriage returns and backspaces.
-type stripper struct {
+// Left are line feeds, tabs, and for Settle carriage returns and backspaces.
+type Stripper struct {
 	held  []byte // a character that has not arrived whole
 	state state
 }
 
-// state is where in an escape sequence the stripper is (ECMA-48).
+// state is where in an escape sequence the Stripper is (ECMA-48).
 type state int
 
 const (
@@ -24,7 +29,7 @@ const (
 	strEsc        // in such a string, after ESC
 )
 
-func (s *stripper) strip(chunk []byte) string {
+func (s *Stripper) Strip(chunk []byte) string {
 	if len(s.held) > 0 {
 		chunk = append(s.held, chunk...)
 		s.held = nil
@@ -46,7 +51,7 @@ func (s *stripper) strip(chunk []byte) string {
 }
 
 // next moves on by one character and reports whether it is text.
-func (s *stripper) next(r rune) bool {
+func (s *Stripper) next(r rune) bool {
 	switch s.state {
 	case escape:
 		s.state = afterEscape(r)
@@ -109,9 +114,9 @@ func visible(r rune) rune {
 	return r
 }
 
-// settle is what a terminal shows in the end of stripped text: a carriage
+// Settle is what a terminal shows in the end of stripped text: a carriage
 // return begins the line anew, a backspace takes a character back.
-func settle(text string) string {
+func Settle(text string) string {
 	if !strings.ContainsAny(text, "\r\b") {
 		return text
 	}
@@ -144,10 +149,10 @@ func settleLine(line string) string {
 	return string(kept)
 }
 
-// plain is the text of a whole output.
-func plain(output []byte) string {
-	var s stripper
-	text := s.strip(output)
+// Text is the text of a whole output.
+func Text(output []byte) string {
+	var s Stripper
+	text := s.Strip(output)
 	text += strings.Repeat("\uFFFD", len(s.held))
-	return settle(text)
+	return Settle(text)
 }

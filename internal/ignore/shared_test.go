@@ -1,0 +1,26 @@
+package ignore
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// shared reads a file of the reference data where it is.
+func shared(t *testing.T, elem ...string) string {
+	t.Helper()
+	path := filepath.Join(append([]string{"..", "..", "..", "shared"}, elem...)...)
+	data, err := os.ReadFile(path)
+	if err != nil && os.Getenv("KHAELOR_REQUIRE_SHARED") == "" {
+		t.Skip("shared data not here: " + path)
+	}
+	must(t, err)
+	return string(data)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
