@@ -63,9 +63,7 @@ func edit(_ context.Context, env *tool.Env, in editInput) (tool.Result, error) {
 	if err != nil {
 		return tool.Result{}, tool.Errorf(event.ToolInvalidInput, "%s cannot be edited without damage: %v. Change it with bash.", t.shown, err)
 	}
-	found, err := match.Apply(text, match.Edit{
-		Old: strings.TrimPrefix(in.OldString, "\ufeff"), New: strings.TrimPrefix(in.NewString, "\ufeff"), All: in.ReplaceAll,
-	})
+	found, err := match.Apply(text, wanted(text, in))
 	if err != nil {
 		return tool.Result{}, mismatch(err, t.shown)
 	}
@@ -84,6 +82,16 @@ func edit(_ context.Context, env *tool.Env, in editInput) (tool.Result, error) {
 	return changed(edited(t.shown, found, fact.DiffStats), "Edit", fact), nil
 }
 
+// wanted is the edit asked for. A byte order mark, which read does not show, is
+// no part of it unless the text has it there.
+func wanted(text string, in editInput) match.Edit {
+	e := match.Edit{Old: in.OldString, New: in.NewString, All: in.ReplaceAll}
+	if bare, ok := strings.CutPrefix(e.Old, "\ufeff"); ok && bare != "" && !strings.Contains(text, e.Old) {
+		e.Old, e.New = bare, strings.TrimPrefix(e.New, "\ufeff")
+	}
+	return e
+}
+
 func editable(env *tool.Env, t target) ([]byte, error) {
 	info, err := workspace.Stat(env.Workspace, t.Path.Path)
 	if err == nil && info.IsRegular && info.Size > editLimit {
@@ -100,11 +108,19 @@ func editable(env *tool.Env, t target) ([]byte, error) {
 }
 
 func edited(shown string, found match.Result, stats event.DiffStats) string {
-	text := fmt.Sprintf("edited %s: %s, %s (%s)", shown, wording.Count(len(found.Lines), "place"), lineList(found.Lines), counted(stats))
+	text := fmt.Sprintf("edited %s: %s, %s (%s)", shown, wording.Count(len(found.Places), "place"), lineList(linesOf(found.Places)), counted(stats))
 	if found.Rung > match.Exact {
 		text += "; old_string fits there but for " + found.Rung.String()
 	}
 	return text
+}
+
+func linesOf(places []match.Place) []int {
+	lines := make([]int, 0, listedLines+1)
+	for _, p := range places[:min(len(places), listedLines+1)] {
+		lines = append(lines, p.Line)
+	}
+	return lines
 }
 
 // listedLines is how many line numbers say enough.

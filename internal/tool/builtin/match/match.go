@@ -2,9 +2,10 @@
 // new text.
 //
 // It goes down a ladder: first the exact bytes, then with other line endings,
-// then without trailing blanks, then with all lines shifted by the same
-// indentation, then with Unicode characters that look alike taken for one
-// another. A rung below the first counts only when it leads to exactly one
+// then without trailing blanks, then with one difference more: all lines
+// shifted by the same indentation, Unicode characters that look alike, or
+// characters that are spelled out in one of the texts and escaped in the
+// other. A rung below the first counts only when it leads to exactly one
 // place. Folding only locates: what is written is the new string, in which
 // every run that it shares with the old string keeps the bytes the text has
 // there, and a line that is new gets the line ending and indentation of its
@@ -17,24 +18,28 @@ package match
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // Rung is a step of the ladder.
 type Rung int
 
-// Each rung also forgives what LineEndings and TrailingBlanks do.
+// Each rung also forgives what LineEndings does, and Indentation and LookAlikes
+// what TrailingBlanks does. An escape could stand for a blank, so that
+// EscapedForms forgives none.
 const (
 	Exact Rung = iota
 	LineEndings
 	TrailingBlanks
 	Indentation
 	LookAlikes
+	EscapedForms
 )
 
 // String says what the rung does not look at.
 func (r Rung) String() string {
-	return [...]string{"nothing", "line endings", "trailing blanks", "indentation", "look-alike characters"}[r]
+	return [...]string{"nothing", "line endings", "trailing blanks", "indentation", "look-alike characters", "escaped forms"}[r]
 }
 
 // Edit is what is wanted.
@@ -43,11 +48,19 @@ type Edit struct {
 	All      bool // every place instead of the only one
 }
 
-// Result is a text after an edit.
+// Result is a text after an edit. Its places are in order and apart; outside
+// them it is the text before.
 type Result struct {
-	Text  string
-	Lines []int // of the places, 1-based, in the text before
-	Rung  Rung
+	Text   string
+	Places []Place
+	Rung   Rung
+}
+
+// Place is a part of a text that was replaced.
+type Place struct {
+	Line             int // 1-based, in the text before
+	Start, End       int // bytes of the text before
+	NewStart, NewEnd int // bytes of the text after
 }
 
 // ErrNoChange reports an edit that leaves the text as it is.
@@ -55,7 +68,8 @@ var ErrNoChange = errors.New("the edit changes nothing")
 
 // AmbiguousError reports an old string that fits several places.
 type AmbiguousError struct {
-	Lines []int // 1-based
+	Lines []int // 1-based, of each place
+	More  bool  // there are more than those
 	Rung  Rung
 }
 
@@ -74,16 +88,19 @@ func Apply(text string, e Edit) (Result, error) {
 	if e.Old == e.New || e.Old == "" {
 		return Result{}, ErrNoChange
 	}
-	for rung := Exact; rung <= LookAlikes; rung++ {
-		places := find(text, e, rung)
+	for _, step := range ladder(text, e) {
+		found := find(text, e, step)
 		switch {
-		case len(places) == 0:
+		case len(found) == 0:
 			continue
-		case len(places) > 1 && !(e.All && rung <= LineEndings):
-			return Result{}, &AmbiguousError{Lines: linesOf(text, places), Rung: rung}
+		case len(found) > 1 && !all(e, step[0].rung):
+			return Result{}, ambiguous(text, found)
 		}
-		r := Result{Text: replace(text, e, places), Lines: linesOf(text, places), Rung: rung}
-		if r.Text == text {
+		r, ok := replace(text, e, found)
+		switch {
+		case !ok:
+			continue
+		case r.Text == text:
 			return Result{}, ErrNoChange
 		}
 		return r, nil
@@ -91,85 +108,104 @@ func Apply(text string, e Edit) (Result, error) {
 	return Result{}, &NotFoundError{Near: nearest(text, e.Old)}
 }
 
-// place is where the old string is in the text.
-type place struct {
-	start, end int
-	// write makes what comes to stand there.
-	write func() string
-}
+// all reports whether a rung may replace several places. What a reader of the
+// text sees alike is alike there; below that each place would be a guess.
+func all(e Edit, rung Rung) bool { return e.All && rung <= LineEndings }
 
-func find(text string, e Edit, rung Rung) []place {
-	if rung == Exact {
-		return findExact(text, e)
-	}
-	t, old := fold(text, rung), fold(e.Old, rung)
-	if old.text == "" {
-		return nil
-	}
-	var places []place
-	for _, k := range indexAll(t.text, old.text, e.All) {
-		a := &alignment{text: text, t: t, k: k, old: old, edit: e, rung: rung}
-		if a.fits() {
-			places = append(places, place{start: a.offset(0), end: a.offset(len(old.text)), write: a.rewrite})
+// find looks for the old string in all ways of one step. The ways of a step are
+// no closer to the exact text than one another, so that all places count.
+func find(text string, e Edit, step []view) []spot {
+	var found []spot
+	for _, v := range step {
+		if v.rung == Exact {
+			found = findExact(text, e)
+			continue
 		}
+		found = append(found, (&sight{text: text, edit: e, view: v}).spots()...)
 	}
-	return places
+	if len(step) == 1 {
+		return found
+	}
+	slices.SortStableFunc(found, func(a, b spot) int { return a.start - b.start })
+	return slices.CompactFunc(found, func(a, b spot) bool { return a.start == b.start && a.end == b.end })
 }
 
 // findExact has nothing to align, unless line endings have to be kept.
-func findExact(text string, e Edit) []place {
-	verbatim := !strings.Contains(text, "\r\n") || fold(e.Old, LineEndings).text == fold(e.New, LineEndings).text
-	var places []place
-	for _, i := range indexAll(text, e.Old, e.All) {
-		p := place{start: i, end: i + len(e.Old), write: func() string { return e.New }}
-		if !verbatim {
-			old := fold(e.Old, LineEndings)
-			a := &alignment{text: text, base: i, t: old, old: old, edit: e, rung: LineEndings}
-			p.write = a.rewrite
-		}
-		places = append(places, p)
+func findExact(text string, e Edit) []spot {
+	var in *sight
+	cr := onlyCR(text)
+	if strings.Contains(text+e.New, "\r") && fold(e.Old, foldEnds(cr)).text != fold(e.New, foldEnds(cr)).text {
+		in = &sight{text: text, edit: e, view: view{rung: Exact, text: foldEnds(cr), old: foldEnds(cr)}, exact: true}
+		in.old = fold(e.Old, in.view.old)
+		in.t = in.old
 	}
-	return places
+	var found []spot
+	eachIndex(text, e.Old, e.All, func(i int) bool {
+		found = append(found, spot{in: in, start: i, end: i + len(e.Old)})
+		return e.All || len(found) <= maxPlaces
+	})
+	return found
 }
 
-// indexAll finds all places. Overlapping ones count, because they are
-// ambiguous all the same, unless every place is to be replaced.
-func indexAll(text, part string, apart bool) []int {
-	var found []int
+// maxPlaces bounds how many places of an ambiguous string are counted.
+const maxPlaces = 1000
+
+// eachIndex finds all places, as long as it is wanted. Overlapping ones count,
+// because they are ambiguous all the same, unless every place is to be
+// replaced.
+func eachIndex(text, part string, apart bool, yield func(int) bool) {
 	step := 1
 	if apart {
 		step = len(part)
 	}
 	for at := 0; ; {
 		i := strings.Index(text[at:], part)
-		if i < 0 {
-			return found
+		if i < 0 || !yield(at+i) {
+			return
 		}
-		found = append(found, at+i)
 		at += i + step
 	}
 }
 
-func replace(text string, e Edit, places []place) string {
+// replace makes the text after; ok is false when what is to be written at a
+// place would be a guess.
+func replace(text string, e Edit, found []spot) (r Result, ok bool) {
 	var b strings.Builder
-	b.Grow(len(text) + len(places)*max(0, len(e.New)-len(e.Old)))
-	at := 0
-	for _, p := range places {
-		b.WriteString(text[at:p.start])
-		b.WriteString(p.write())
-		at = p.end
+	b.Grow(len(text) + len(found)*max(0, len(e.New)-len(e.Old)))
+	r = Result{Places: make([]Place, len(found))}
+	line, at := 1, 0
+	for i, s := range found {
+		is := e.New
+		if s.in != nil {
+			if is, ok = s.in.rewrite(s); !ok {
+				return r, false
+			}
+			if text[s.start:s.end] != e.Old {
+				r.Rung = s.in.view.rung
+			}
+		}
+		line += strings.Count(text[at:s.start], "\n")
+		b.WriteString(text[at:s.start])
+		r.Places[i] = Place{Line: line, Start: s.start, End: s.end, NewStart: b.Len(), NewEnd: b.Len() + len(is)}
+		b.WriteString(is)
+		line += strings.Count(text[s.start:s.end], "\n")
+		at = s.end
 	}
 	b.WriteString(text[at:])
-	return b.String()
+	r.Text = b.String()
+	return r, true
 }
 
-func linesOf(text string, places []place) []int {
-	lines := make([]int, len(places))
+func ambiguous(text string, found []spot) *AmbiguousError {
+	e := &AmbiguousError{More: len(found) > maxPlaces}
 	line, at := 1, 0
-	for i, p := range places {
-		line += strings.Count(text[at:p.start], "\n")
-		at = p.start
-		lines[i] = line
+	for _, s := range found[:min(len(found), maxPlaces)] {
+		line += strings.Count(text[at:s.start], "\n")
+		at = s.start
+		e.Lines = append(e.Lines, line)
+		if s.in != nil {
+			e.Rung = max(e.Rung, s.in.view.rung)
+		}
 	}
-	return lines
+	return e
 }

@@ -244,7 +244,7 @@ func FuzzApply(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if got.Text == text || len(got.Lines) == 0 {
+		if got.Text == text || len(got.Places) == 0 {
 			t.Errorf("an edit that succeeded changed nothing")
 		}
 		if got.Rung == Exact && !strings.Contains(text, "\r\n") && !all && got.Text != strings.Replace(text, old, new, 1) {

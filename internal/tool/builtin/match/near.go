@@ -20,25 +20,41 @@ func (r *Region) Blank() bool {
 	return bare(strings.Join(r.Text, " ")) == bare(strings.Join(r.Want, " "))
 }
 
-// maxShown is how many lines of a difference are worth showing.
-const maxShown = 3
+// Alike reports that the difference is one of characters that look alike only.
+func (r *Region) Alike() bool {
+	how := folding{alike: true}
+	return fold(strings.Join(r.Text, "\n"), how).text == fold(strings.Join(r.Want, "\n"), how).text
+}
+
+const (
+	maxShown  = 3   // how many lines of a difference are worth showing
+	maxVotes  = 200 // how many of the places that have a line vote; a line that is everywhere says little
+	minVoting = 3   // braces and blank lines are everywhere
+)
 
 // nearest lets each line of the old string vote for the places where the text
 // has it, without looking at white space.
 func nearest(text, old string) *Region {
-	lines, want := strings.Split(text, "\n"), strings.Split(strings.TrimSuffix(old, "\n"), "\n")
+	if onlyCR(text) {
+		text, old = strings.ReplaceAll(text, "\r", "\n"), strings.ReplaceAll(old, "\r", "\n")
+	}
+	lines, want := linesOf(text), linesOf(strings.TrimSuffix(old, "\n"))
 	at := map[string][]int{}
+	for _, line := range want {
+		if key := bare(line); len(key) >= minVoting {
+			at[key] = nil
+		}
+	}
 	for i, line := range lines {
-		at[bare(line)] = append(at[bare(line)], i)
+		key := bare(line)
+		if places, wanted := at[key]; wanted && len(places) < maxVotes {
+			at[key] = append(places, i)
+		}
 	}
 	votes := map[int]int{}
 	best, most := 0, 0
 	for j, line := range want {
-		key := bare(line)
-		if len(key) < 3 { // braces and blank lines are everywhere
-			continue
-		}
-		for _, i := range at[key] {
+		for _, i := range at[bare(line)] {
 			first := max(0, i-j)
 			votes[first]++
 			if votes[first] > most || votes[first] == most && first < best {
@@ -55,6 +71,14 @@ func nearest(text, old string) *Region {
 	return compare(lines, want, best)
 }
 
+func linesOf(s string) []string {
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimSuffix(line, "\r")
+	}
+	return lines
+}
+
 // bare is a line without white space.
 func bare(line string) string { return strings.Join(strings.Fields(line), "") }
 
@@ -62,11 +86,8 @@ func bare(line string) string { return strings.Join(strings.Fields(line), "") }
 // wanted.
 func compare(lines, want []string, first int) *Region {
 	last := min(first+len(want), len(lines))
-	r := &Region{First: first + 1, Last: last}
-	have := make([]string, last-first)
-	for i := range have {
-		have[i] = strings.TrimSuffix(lines[first+i], "\r")
-	}
+	r := &Region{First: first + 1, Last: last, Line: first + 1}
+	have := lines[first:last]
 	for _, h := range diff.Hunks(have, want, diff.Context(0)) {
 		r.Line = first + h.PosX + 1
 		r.Text = have[h.PosX:min(h.EndX, h.PosX+maxShown)]
@@ -85,13 +106,12 @@ func resembling(lines, want []string) (first int, ok bool) {
 			longest = j
 		}
 	}
-	pairs := pairsOf(bare(want[longest]))
-	best := len(pairs) / 2
+	var pairs [1 << 16]int16
+	best := count(&pairs, bare(want[longest]), 1) / 2
 	for i, line := range lines {
-		shared := 0
-		for p, n := range pairsOf(bare(line)) {
-			shared += min(n, pairs[p])
-		}
+		line = bare(line[:min(len(line), 2*maxResembling)])
+		shared := count(&pairs, line, -1)
+		count(&pairs, line, 1)
 		if shared > best {
 			best, first, ok = shared, max(0, i-longest), true
 		}
@@ -102,10 +122,15 @@ func resembling(lines, want []string) (first int, ok bool) {
 // maxResembling bounds how much of a line is compared.
 const maxResembling = 400
 
-func pairsOf(s string) map[string]int {
-	pairs := map[string]int{}
+// count adds to the number of each pair of bytes in s, and tells of how many
+// pairs the number was above zero then or, when taking away, before.
+func count(pairs *[1 << 16]int16, s string, by int16) (n int) {
 	for i := 0; i+2 <= min(len(s), maxResembling); i++ {
-		pairs[s[i:i+2]]++
+		p := &pairs[int(s[i])<<8|int(s[i+1])]
+		if max(*p, *p+by) > 0 {
+			n++
+		}
+		*p += by
 	}
-	return pairs
+	return n
 }
