@@ -1,6 +1,7 @@
 package ignore
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -18,9 +19,9 @@ func shared(t *testing.T, elem ...string) string {
 	return string(data)
 }
 
-func must(t *testing.T, err error) {
+func must(t failer, errs ...error) {
 	t.Helper()
-	if err != nil {
+	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -77,11 +77,11 @@ type ownRules struct {
 
 func (o *ownRules) ignored(rel string) bool {
 	for i := range len(rel) {
-		if rel[i] == '/' && o.in(path.Dir(rel[:i])).Ignored(filepath.Join(o.root, rel[:i]), true) {
+		if rel[i] == '/' && o.in(path.Dir(rel[:i])).Ignored(filepath.Dir(filepath.Join(o.root, rel[:i])), path.Base(rel[:i]), true) {
 			return true
 		}
 	}
-	return o.in(path.Dir(rel)).Ignored(filepath.Join(o.root, rel), false)
+	return o.in(path.Dir(rel)).Ignored(filepath.Dir(filepath.Join(o.root, rel)), path.Base(rel), false)
 }
 
 func (o *ownRules) in(dir string) ignore.Rules {

@@ -70,7 +70,7 @@ func (w *walk) folder(ctx context.Context, dir *workspace.Folder, rel string, ru
 	rules = rulesIn(dir, entries, rules, rel == "")
 	for _, e := range entries {
 		f := found{rel: rel + e.Name(), entry: e, folder: dir, hidden: hidden || e.Name()[0] == '.'}
-		if e.Name() == gitFolder || f.hidden && !w.hidden || rules.Ignored(f.path(), e.IsDir()) {
+		if e.Name() == gitFolder || f.hidden && !w.hidden || rules.Ignored(dir.Path(), e.Name(), e.IsDir()) {
 			continue
 		}
 		if !e.IsDir() {
@@ -146,7 +146,7 @@ func rulesAbove(ws workspace.Workspace, root string) ignore.Rules {
 	slices.Reverse(chain)
 	var rules ignore.Rules
 	for i, dir := range chain {
-		if i > 0 && rules.Ignored(dir, true) {
+		if i > 0 && rules.Ignored(filepath.Dir(dir), filepath.Base(dir), true) {
 			return ignore.Rules{}
 		}
 		if i == 0 && inRepository {
