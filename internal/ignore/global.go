@@ -127,10 +127,9 @@ func configValue(text string) (value, rest string) {
 			quoted, kept = !quoted, b.Len()
 			continue
 		case c == '\\' && i+1 < len(text):
-			if i++; text[i] == '\n' {
-				continue
+			if i++; text[i] != '\n' {
+				b.WriteString(unescaped(text[i]))
 			}
-			b.WriteString(unescaped(text[i]))
 			kept = b.Len()
 		case !quoted && (c == ' ' || c == '\t'):
 			if b.Len() > 0 {
