@@ -1,12 +1,10 @@
 package workspace
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"syscall"
 )
@@ -139,58 +137,3 @@ func (l *Local) Remove(path string) error {
 	defer s.close()
 	return pathError("remove", path, s.dir.Remove(s.name))
 }
-
-// OpenFolder opens a folder for walking.
-func (l *Local) OpenFolder(path string) (*Folder, error) {
-	s, err := l.spot("open", path)
-	if err != nil {
-		return nil, err
-	}
-	defer s.close()
-	dir, err := s.dir.OpenRoot(s.name)
-	if err != nil {
-		return nil, pathError("open", path, err)
-	}
-	return &Folder{dir: dir, path: s.Path}, nil
-}
-
-// Folder is an open folder: a walk that goes from handle to handle opens each
-// file with one call and cannot be led out of the tree by a link.
-type Folder struct {
-	dir  *os.Root
-	path string // canonical
-}
-
-// Path is the canonical path the folder was opened at.
-func (f *Folder) Path() string { return f.path }
-
-// ReadDir lists the folder, sorted by name, links not followed.
-func (f *Folder) ReadDir() ([]fs.DirEntry, error) {
-	dir, err := f.dir.Open(".")
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	entries, err := dir.ReadDir(-1)
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
-	return entries, err
-}
-
-// Folder opens a folder in this one.
-func (f *Folder) Folder(name string) (*Folder, error) {
-	dir, err := f.dir.OpenRoot(name)
-	if err != nil {
-		return nil, pathError("open", filepath.Join(f.path, name), err)
-	}
-	return &Folder{dir: dir, path: filepath.Join(f.path, name)}, nil
-}
-
-// Open opens a regular file in this folder. The caller leaves out what the
-// listing does not call a regular file.
-func (f *Folder) Open(name string) (File, error) {
-	path := filepath.Join(f.path, name)
-	return openFile(f.dir, name, path, path)
-}
-
-// Close gives the handle back.
-func (f *Folder) Close() error { return f.dir.Close() }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -255,9 +256,19 @@ func TestAWalkStaysInTheTree(t *testing.T) {
 	f, err := b.Open("f")
 	must(t, err)
 	defer f.Close()
-	if data, err := io.ReadAll(f); string(data) != "found" || err != nil || f.Info().Path != dir+"/b/f" {
-		t.Errorf("%q, %v, %+v", data, err, f.Info())
+	if data, err := io.ReadAll(f); string(data) != "found" || err != nil || f.Size() != int64(len("found")) || b.Path() != dir+"/b" {
+		t.Errorf("%q, %v, %d bytes in %s", data, err, f.Size(), b.Path())
 	}
+	if info, err := os.Lstat(filepath.Join(dir, "c")); err != nil || !modTime(t, top, "c").Equal(info.ModTime()) {
+		t.Errorf("the link is of %v, not %v", modTime(t, top, "c"), info.ModTime())
+	}
+}
+
+func modTime(t *testing.T, f *workspace.Folder, name string) time.Time {
+	t.Helper()
+	at, err := f.ModTime(name)
+	must(t, err)
+	return at
 }
 
 func TestFurtherRootsBelongToTheProject(t *testing.T) {

@@ -119,7 +119,7 @@ func (s *search) oneFile() (tool.Result, error) {
 	}
 	defer f.Close()
 	m := s.newMatches()
-	if err := m.file(wording.Name(s.root.shown), f); err != nil {
+	if err := m.file(wording.Name(s.root.shown), f, f.Info().Size); err != nil {
 		return tool.Result{}, failure(err, s.root.shown)
 	}
 	return s.result(m), nil
@@ -166,7 +166,7 @@ func (s *search) walk(ctx context.Context, atMost int) (*matches, error) {
 			return nil // gone or not readable: as ripgrep has it
 		}
 		defer open.Close()
-		_ = m.file(s.shown(f.rel), open)
+		_ = m.file(s.shown(f.rel), open, open.Size())
 		return nil
 	}}
 	err := w.run(ctx, s.env.Workspace, s.root.Path.Path)
@@ -186,7 +186,7 @@ func (s *search) show(files []countedFile) *matches {
 		if err != nil {
 			continue
 		}
-		_ = m.file(s.shown(f.rel), open)
+		_ = m.file(s.shown(f.rel), open, open.Info().Size)
 		_ = open.Close() // read only: nothing can be lost
 	}
 	return m

@@ -3,6 +3,7 @@ package builtin
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -11,7 +12,6 @@ import (
 	"github.com/khaelor/khaelor/internal/event"
 	"github.com/khaelor/khaelor/internal/tool"
 	"github.com/khaelor/khaelor/internal/wording"
-	"github.com/khaelor/khaelor/internal/workspace"
 )
 
 // Bounds of a search.
@@ -44,13 +44,13 @@ func newMatches(p *pattern, mode string, context int) *matches {
 }
 
 // file searches one file.
-func (m *matches) file(shown string, f workspace.File) error {
-	if f.Info().Size > searchLimit {
+func (m *matches) file(shown string, f io.Reader, size int64) error {
+	if size > searchLimit {
 		m.tooLarge++
 		return nil
 	}
 	var data bytes.Buffer
-	data.Grow(int(f.Info().Size) + bytes.MinRead)
+	data.Grow(int(size) + bytes.MinRead)
 	if _, err := data.ReadFrom(f); err != nil {
 		return err
 	}

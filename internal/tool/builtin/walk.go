@@ -33,7 +33,7 @@ type found struct {
 func (f found) path() string { return filepath.Join(f.folder.Path(), f.entry.Name()) }
 
 // open opens the file, when it is one.
-func (f found) open() (workspace.File, error) { return f.folder.Open(f.entry.Name()) }
+func (f found) open() (*workspace.FolderFile, error) { return f.folder.Open(f.entry.Name()) }
 
 // walk goes through a folder in the order of names, without following links,
 // and leaves out what is ignored, hidden unless wanted, and git's own folder.
