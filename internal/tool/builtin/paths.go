@@ -8,20 +8,16 @@ import (
 	"strings"
 
 	"github.com/khaelor/khaelor/internal/event"
+	"github.com/khaelor/khaelor/internal/excerpt"
 	"github.com/khaelor/khaelor/internal/tool"
 	"github.com/khaelor/khaelor/internal/workspace"
 )
 
-// LogPath is the name of a file in facts and results: relative to the working
-// directory when inside it, else the canonical path. Both arguments are
-// canonical.
-func LogPath(cwd, canonical string) string {
-	rel, err := filepath.Rel(cwd, canonical)
-	if err != nil || rel == ".." || strings.HasPrefix(rel, "../") {
-		return canonical
-	}
-	return rel
-}
+// LogPath is the name of a file in facts and results; see excerpt.LogPath.
+func LogPath(cwd, canonical string) string { return excerpt.LogPath(cwd, canonical) }
+
+// lineLength is how many characters of one line a result quotes.
+const lineLength = excerpt.LineLength
 
 // target is a path that a call is about.
 type target struct {

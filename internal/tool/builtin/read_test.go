@@ -1,6 +1,11 @@
 package builtin
 
 import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/jpeg"
+	"image/png"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/khaelor/khaelor/internal/event"
+	"github.com/khaelor/khaelor/internal/excerpt"
 	"github.com/khaelor/khaelor/internal/tool"
 )
 
@@ -48,7 +54,8 @@ func TestReadGivesTheTextAsItIs(t *testing.T) {
 		"default limit":     {readInput{Path: "long"}, "[lines 1-2000 of 2100; continue with offset 2001]\n" + count(2000)},
 		"limit over 2000":   {readInput{Path: "long", Limit: 2100}, count(2100)},
 		"long line": {
-			readInput{Path: "wide"}, strings.Repeat("é", 2000) + " [… cut; line 1 has 2003 characters]\nb\n",
+			readInput{Path: "wide"}, "[see more of a cut line with bash: sed -n 1p wide | cut -c2001-4000]\n" +
+				strings.Repeat("é", 2000) + " [… cut; line 1 has 2002 characters]\nb\n",
 		},
 	}
 	for name, tt := range tests {
@@ -59,7 +66,7 @@ func TestReadGivesTheTextAsItIs(t *testing.T) {
 func TestReadStopsBefore50KB(t *testing.T) {
 	p := newProject(t, map[string]string{"f": strings.Repeat(strings.Repeat("x", 999)+"\n", 60)})
 	r := p.read(readInput{Path: "f"})
-	if !strings.HasPrefix(r.Text, "[lines 1-50 of 60; continue with offset 51]\n") || len(r.Text) > readBytes+100 {
+	if !strings.HasPrefix(r.Text, "[lines 1-50 of 60; continue with offset 51]\n") || len(r.Text) > excerpt.Bytes+100 {
 		t.Errorf("%d bytes: %.80s", len(r.Text), r.Text)
 	}
 }
@@ -77,22 +84,6 @@ func TestReadRemembersWhatWasSeen(t *testing.T) {
 	}
 }
 
-func TestReadOfAHugeFileTakesWhatIsAskedFor(t *testing.T) {
-	p := newProject(t, nil)
-	f, err := os.Create(filepath.Join(p.dir, "huge"))
-	must(t, err)
-	_, err = f.WriteString(count(20_000))
-	must(t, err, f.Truncate(2<<30), f.Close())
-	r := p.read(readInput{Path: "huge", Limit: 2})
-	equal(t, r.Text, "[lines 1-2; continue with offset 3]\nline a\nline b\n")
-	if sum := r.Facts[0].(event.FileRead).SHA256; sum != "" {
-		t.Errorf("2 GB were hashed: %s", sum)
-	}
-	if r := p.read(readInput{Path: "huge"}); !strings.HasPrefix(r.Text, "[lines 1-2000; continue with offset 2001]\n") {
-		t.Errorf("got %.80s", r.Text)
-	}
-}
-
 func TestReadListsAFolder(t *testing.T) {
 	p := newProject(t, map[string]string{"d/a": "", "d/sub/b": "", "d/nl\nname": ""})
 	r := p.read(readInput{Path: "d"})
@@ -100,32 +91,37 @@ func TestReadListsAFolder(t *testing.T) {
 	equal(t, r.UI.Summary, "List d (3 entries)")
 }
 
-func TestReadShowsImagesByTheirBytes(t *testing.T) {
-	p := newProject(t, map[string]string{
-		"a.png": "\x89PNG\r\n\x1a\nrest", "b.png": "\xff\xd8\xff\xe0jpeg", "c.gif": "GIF89a..", "d": "RIFF1234WEBPVP8 ",
-		"e.pdf": "%PDF-1.7\n", "svg.png": "<svg xmlns='x'/>\n",
-	})
-	for name, mediaType := range map[string]string{
-		"a.png": "image/png", "b.png": "image/jpeg", "c.gif": "image/gif", "d": "image/webp", "e.pdf": "application/pdf",
-	} {
-		r := p.read(readInput{Path: name})
-		if len(r.Media) != 1 || r.Media[0].MediaType != mediaType || p.blobs[r.Media[0].SHA256] != p.content(name) {
-			t.Errorf("%s: got %+v", name, r.Media)
-		}
-		if !strings.Contains(r.Text, mediaType) {
-			t.Errorf("%s: the text is %q", name, r.Text)
-		}
+func TestReadKeepsAPictureWithTheSession(t *testing.T) { // Read 6
+	var small, large bytes.Buffer
+	must(t, jpeg.Encode(&small, image.NewGray(image.Rect(0, 0, 8, 4)), nil), png.Encode(&large, image.NewGray(image.Rect(0, 0, 4000, 10))))
+	p := newProject(t, map[string]string{"a.png": small.String(), "b.png": large.String(), "svg.png": "<svg xmlns='x'/>\n"})
+	r := p.read(readInput{Path: "a.png"})
+	equal(t, r.Text, fmt.Sprintf("[a.png: image/jpeg, 8x4, %d bytes]", small.Len()))
+	equal(t, r.UI.Summary, "Read a.png (image/jpeg, 8x4)")
+	if len(r.Media) != 1 || r.Media[0].MediaType != "image/jpeg" || p.blobs[r.Media[0].SHA256] != small.String() {
+		t.Errorf("got %+v", r.Media)
+	}
+	r = p.read(readInput{Path: "b.png"})
+	equal(t, r.Text, fmt.Sprintf("[b.png: image/png, 4000x10, %d bytes; shown as image/png, 2000x5]", large.Len()))
+	if fact := r.Facts[0].(event.FileRead); fact.SHA256 != hash(large.String()) || fact.SHA256 == r.Media[0].SHA256 {
+		t.Errorf("the fact is not about the file: %+v", fact)
 	}
 	if r := p.read(readInput{Path: "svg.png"}); len(r.Media) != 0 || r.Text != "<svg xmlns='x'/>\n" {
 		t.Errorf("got %+v", r)
 	}
-	must(t, os.Truncate(filepath.Join(p.dir, "a.png"), imageLimit+1))
-	_, err := read(t.Context(), p.env, readInput{Path: "a.png"})
-	p.refused(err, event.ToolInvalidInput, "image/png", "smaller")
+}
+
+func TestReadOfANotebookCountsAsReadingIt(t *testing.T) {
+	p := newProject(t, map[string]string{"a.ipynb": `{"cells": [{"cell_type": "code", "source": "1"}]}`})
+	r := p.read(readInput{Path: "a.ipynb"})
+	equal(t, r.UI.Summary, "Read a.ipynb (1 cell)")
+	if _, err := p.write("a.ipynb", "{}"); err != nil {
+		t.Errorf("it may not be overwritten: %v", err)
+	}
 }
 
 func TestReadRefusesWhatIsNoText(t *testing.T) {
-	p := newProject(t, map[string]string{"a.go": "x", "bin": "ab\x00\xff", "koi8": "\xf0\xd2\xc9\xd7\xc5\xd4 \xcd\xc9\xd2", "secret": "x"})
+	p := newProject(t, map[string]string{"a.go": "x", "bin": "ab\x00\xff", "koi8": "\xf0\xd2\xc9\xd7\xc5\xd4 \xcd\xc9\xd2", "secret": "x", "broken.png": "\x89PNG\r\n\x1a\nrest"})
 	must(t, syscall.Mkfifo(filepath.Join(p.dir, "pipe"), 0o666), os.Symlink("gone", filepath.Join(p.dir, "broken")),
 		os.Symlink("/dev/zero", filepath.Join(p.dir, "device")))
 	tests := map[string]struct {
@@ -143,7 +139,9 @@ func TestReadRefusesWhatIsNoText(t *testing.T) {
 		"file as folder":  {readInput{Path: "a.go/b"}, event.ToolInvalidInput, "not a directory"},
 		"no path":         {readInput{}, event.ToolInvalidInput, "path"},
 		"NUL":             {readInput{Path: "a\x00b"}, event.ToolInvalidInput, "path"},
-		"before line 1":   {readInput{Path: "a.go", Offset: -1}, event.ToolInvalidInput, "counted from 1"},
+		"before line 1":   {readInput{Path: "a.go", Offset: -1}, event.ToolInvalidInput, "counted from 1"}, // Read 4
+		"fewer than none": {readInput{Path: "a.go", Limit: -1}, event.ToolInvalidInput, "negative"},        // Read 4
+		"damaged picture": {readInput{Path: "broken.png"}, event.ToolInvalidInput, "cannot be decoded"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -154,7 +152,7 @@ func TestReadRefusesWhatIsNoText(t *testing.T) {
 }
 
 func TestReadOfRecordedFiles(t *testing.T) {
-	p := newProject(t, map[string]string{"svg.png": shared(t, "cases", "files", "not_a_png.png"), "bin": shared(t, "cases", "files", "binary.dat")})
+	p := newProject(t, map[string]string{"svg.png": shared(t, "cases", "files", "not_a_png.png"), "bin": shared(t, "cases", "files", "binary.dat")}) // Read 6, 7
 	if r := p.read(readInput{Path: "svg.png"}); len(r.Media) > 0 {
 		t.Errorf("an SVG went out as %+v", r.Media)
 	}

@@ -1,27 +1,48 @@
-package builtin
+package excerpt
 
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/khaelor/khaelor/internal/wording"
 )
 
+// LineLength is how many characters of one line are shown.
+const LineLength = 2000
+
 // window is the part of a text that a read shows. It holds no more than that,
 // however large the file and however long its lines.
 type window struct {
+	name         string
 	first, limit int // lines wanted, from 1
+	room         int // bytes of text
 
 	text  strings.Builder
 	last  int  // the last line in text
+	cut   int  // the first line of which only the beginning is in text
 	lines int  // lines seen so far
 	ended bool // lines are all there are
 	full  bool // the next line wanted does not fit
+}
+
+// windowOf is the window of a request. A line as it is shown has at most 8.1 KB,
+// so that the first one has room in any that is not smaller.
+func windowOf(q Request) *window {
+	w := &window{name: q.Name, first: max(q.First, 1), limit: Lines, room: Bytes}
+	if q.Limit > 0 {
+		w.limit = q.Limit
+	}
+	if q.Bytes > 0 {
+		w.room = q.Bytes
+	}
+	return w
 }
 
 // scan takes the lines of a text, to its end when they are to be counted, else
@@ -38,20 +59,23 @@ func (w *window) scan(r io.Reader, count bool) error {
 			return err
 		}
 	}
+	_, err := in.Peek(1)
+	w.ended = errors.Is(err, io.EOF)
 	return nil
 }
 
 // line takes one line.
 func (w *window) line(in *bufio.Reader) error {
 	wanted := w.lines+1 >= w.first && !w.full
-	var kept []byte
+	var kept, last []byte
 	size, length := 0, 0
 	for {
 		part, err := in.ReadSlice('\n')
 		size += len(part)
 		if wanted {
 			length += characters(part)
-			kept = append(kept, part[:min(len(part), lineLength*utf8.UTFMax-len(kept))]...)
+			kept = append(kept, part[:min(len(part), LineLength*utf8.UTFMax-len(kept))]...)
+			last = part
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
@@ -63,38 +87,56 @@ func (w *window) line(in *bufio.Reader) error {
 	}
 	w.lines++
 	if wanted {
-		w.show(kept, length)
+		body, ended := bytes.CutSuffix(last, []byte("\n"))
+		if ended {
+			body = bytes.TrimSuffix(body, []byte("\r"))
+		}
+		w.show(kept, length-(len(last)-len(body)), ended)
 	}
 	return nil
 }
 
+// characters counts the bytes that begin one, eight at a time: a line may have
+// a gigabyte.
 func characters(part []byte) int {
-	n := 0
+	const high = 0x8080808080808080
+	n := len(part)
+	for ; len(part) >= 8; part = part[8:] {
+		word := binary.LittleEndian.Uint64(part)
+		n -= bits.OnesCount64(word &^ (word << 1) & high)
+	}
 	for _, b := range part {
-		if b&0xc0 != 0x80 {
-			n++
+		if b&0xc0 == 0x80 {
+			n--
 		}
 	}
 	return n
 }
 
-// show adds a line, or finds that there is no room for it.
-func (w *window) show(line []byte, length int) {
+// show adds a line of so many characters, without those that end it, or finds
+// that there is no room for it.
+func (w *window) show(line []byte, length int, ended bool) {
 	end := ""
-	if rest, ok := bytes.CutSuffix(line, []byte("\n")); ok {
-		line, end = bytes.TrimSuffix(rest, []byte("\r")), "\n"
+	if ended {
+		end = "\n"
+		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 	}
-	if length > lineLength+1 {
-		line = fmt.Appendf(wording.Prefix(line, lineLength), " [… cut; line %d has %d characters]", w.lines, length)
+	cut := length > LineLength
+	if cut {
+		line = fmt.Appendf(wording.Prefix(line, LineLength), " [… cut; line %d has %d characters]", w.lines, length)
 		end = "\n"
 	}
-	if w.lines >= w.first+w.limit || w.text.Len()+len(line)+len(end) > readBytes {
+	if w.text.Len()+len(line)+len(end) > w.room {
 		w.full = true
 		return
 	}
 	w.text.Write(line)
 	w.text.WriteString(end)
 	w.last = w.lines
+	w.full = w.lines-w.first+1 >= w.limit
+	if cut && w.cut == 0 {
+		w.cut = w.lines
+	}
 }
 
 // complete reports that text is the whole file.
@@ -127,6 +169,9 @@ func (w *window) head(charset string) string {
 		if !w.ended || w.last < w.lines {
 			notes = append(notes, fmt.Sprintf("continue with offset %d", w.last+1))
 		}
+	}
+	if w.cut > 0 {
+		notes = append(notes, fmt.Sprintf("see more of a cut line with bash: sed -n %dp %s | cut -c%d-%d", w.cut, wording.Name(w.name), LineLength+1, 2*LineLength))
 	}
 	if charset != "" {
 		notes = append(notes, "decoded from "+charset)
