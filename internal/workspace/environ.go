@@ -28,23 +28,46 @@ func shellNames() []string {
 	}
 }
 
+// alone are the variables that tell programs that nobody sits at a terminal, so
+// that they end with a message where they would wait for somebody. Without a
+// terminal most find out by themselves; these are for those who would open a
+// window, wait for an editor, or run on a terminal of ours (Command.TTY).
+func alone() []string {
+	const noEditor = "echo 'there is no editor here: pass the text by options (-m, -F, --no-edit), or set GIT_EDITOR for the command' >&2; false"
+	return []string{
+		"AGENT=khaelor", "KHAELOR=1",
+		"PAGER=cat", "GIT_PAGER=cat", "MANPAGER=cat", "SYSTEMD_PAGER=cat", "GH_PAGER=cat",
+		"EDITOR=false", "VISUAL=false", "GIT_EDITOR=" + noEditor,
+		"GIT_SEQUENCE_EDITOR=echo 'there is no editor here: set GIT_SEQUENCE_EDITOR to a command that edits the list' >&2; false",
+		"GIT_MERGE_AUTOEDIT=no", // as git does by itself without a terminal
+		"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=false", "SSH_ASKPASS=false", "SSH_ASKPASS_REQUIRE=never", "GCM_INTERACTIVE=never",
+		"DEBIAN_FRONTEND=noninteractive",
+	}
+}
+
 // Environ is base without secrets and without what redefines the shell. allow
 // holds names or patterns (path.Match) that come back although they look like
-// secrets. Added is what tells programs that nobody sits at a terminal, and
-// what keeps a repository's git configuration from naming a program to run.
+// secrets, and that stay as the user has them although they would ask him.
+// Added is what tells programs that nobody sits at a terminal, and what keeps a
+// repository's git configuration from naming a program to run.
 func Environ(base, allow []string) []string {
-	var env []string
+	var env, kept []string
 	for _, entry := range base {
 		name, _, ok := strings.Cut(entry, "=")
-		name = strings.ToUpper(name)
+		upper := strings.ToUpper(name)
 		switch {
-		case !ok || matches(shellNames(), name):
-		case matches(secretNames(), name) && !matches(allow, name):
-		default:
+		case !ok || matches(shellNames(), upper):
+		case matches(allow, upper):
+			env, kept = append(env, entry), append(kept, name)
+		case !matches(secretNames(), upper):
 			env = append(env, entry)
 		}
 	}
-	env = setVars(env, "AGENT=khaelor", "KHAELOR=1", "GIT_TERMINAL_PROMPT=0", "PAGER=cat", "GIT_PAGER=cat")
+	for _, entry := range alone() {
+		if name, _, _ := strings.Cut(entry, "="); !slices.Contains(kept, name) {
+			env = setVars(env, entry)
+		}
+	}
 	return gitConfig(env, "core.fsmonitor", "false")
 }
 

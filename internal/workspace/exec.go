@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"strconv"
 	"syscall"
 )
 
@@ -34,7 +35,15 @@ func (l *Local) Start(cmd Command) (*Proc, error) {
 		exited: make(chan struct{}), gone: make(chan struct{}),
 		kill: make(chan struct{}), killed: make(chan struct{}), over: make(chan struct{}),
 	}
-	p.Command.Cwd = c.Dir
+	p.Command.Cwd, p.local = c.Dir, l
+	p.lineage = lineage{table: l.table}
+	if cmd.Line != "" {
+		p.lineage.mark = l.self + ":" + strconv.FormatInt(l.runs.Add(1), 10)
+		c.Env = setVars(c.Env, runVar+"="+p.lineage.mark)
+		if id := l.Session(); id != "" {
+			c.Env = setVars(c.Env, sessionVar+"="+id)
+		}
+	}
 	if err := p.start(); err != nil {
 		return nil, err
 	}

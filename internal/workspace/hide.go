@@ -65,7 +65,11 @@ func environBlock(stat string) (start, end int64, err error) {
 func blankSecrets(block []byte, allow []string) {
 	for entry := range bytes.SplitSeq(block, []byte{0}) {
 		name, value, _ := bytes.Cut(entry, []byte("="))
-		if upper := strings.ToUpper(string(name)); matches(secretNames(), upper) && !matches(allow, upper) {
+		upper := strings.ToUpper(string(name))
+		if upper == runVar || upper == sessionVar {
+			continue // of the program that started this one, which finds it by them
+		}
+		if matches(secretNames(), upper) && !matches(allow, upper) {
 			clear(value)
 		}
 	}

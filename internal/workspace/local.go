@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/khaelor/khaelor/internal/clock"
@@ -22,6 +23,12 @@ type Local struct {
 	shell []string
 	clock *clock.Clock
 	temps atomic.Int64
+
+	table   *table
+	buffers sync.Pool // *[readSize]byte
+	self    string    // of our marks
+	runs    atomic.Int64
+	session atomic.Pointer[string]
 }
 
 type root struct {
@@ -61,7 +68,8 @@ func NewLocal(dir string, opts ...Option) (*Local, error) {
 	for _, set := range opts {
 		set(&o)
 	}
-	l := &Local{env: Environ(o.env, o.allow), shell: shell(), clock: o.clock}
+	l := &Local{env: Environ(o.env, o.allow), shell: shell(), clock: o.clock, table: &table{clock: o.clock}, self: self(o.clock.ID())}
+	l.buffers.New = func() any { return new([readSize]byte) }
 	for _, path := range append([]string{dir}, o.roots...) {
 		if err := l.addRoot(path); err != nil {
 			return nil, errors.Join(fmt.Errorf("open workspace: %w", err), l.Close())
@@ -121,6 +129,19 @@ func (l *Local) Roots() []string {
 
 // Environ is the environment that commands are given, scrubbed.
 func (l *Local) Environ() []string { return slices.Clone(l.env) }
+
+// SetSession names the session that command lines run for, in the environment
+// of all that are started from now on: whoever finds one without its program
+// can tell whose it was.
+func (l *Local) SetSession(id string) { l.session.Store(&id) }
+
+// Session is what SetSession named, or "".
+func (l *Local) Session() string {
+	if id := l.session.Load(); id != nil {
+		return *id
+	}
+	return ""
+}
 
 // LookPath finds a program on the PATH.
 func (l *Local) LookPath(program string) (string, error) {

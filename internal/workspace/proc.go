@@ -33,6 +33,8 @@ type Proc struct {
 	Command Command // as started; Cwd is canonical
 
 	clock   *clock.Clock
+	local   *Local
+	lineage lineage
 	started time.Time
 	cmd     *exec.Cmd
 	stdin   *os.File   // when Interactive
@@ -157,6 +159,7 @@ func (p *Proc) start() error {
 		closeAll(p.pipes)
 		return errors.Join(programError(p.cmd.Path, err), p.CloseStdin())
 	}
+	p.lineage.leader = p.PID()
 	for i, pipe := range p.pipes {
 		p.readers.Go(func() { p.read(pipe, i) })
 	}
@@ -180,15 +183,46 @@ func (p *Proc) feed() {
 	_ = p.stdin.Close()
 }
 
+// readSize is how much is read at once, in bytes.
+const readSize = 32 << 10
+
+// read takes the output of a stream until its end. A buffer is held only while
+// there is something in it: of many processes, few print at one moment.
 func (p *Proc) read(pipe *os.File, i int) {
-	buf := make([]byte, 64<<10) // as much as a pipe holds
+	conn, err := pipe.SyscallConn()
+	if err != nil {
+		return // closed
+	}
 	for {
-		n, err := pipe.Read(buf)
+		var buf *[readSize]byte
+		n := 0
+		err := conn.Read(func(fd uintptr) bool {
+			buf = p.local.buffers.Get().(*[readSize]byte)
+			n, err = readNow(int(fd), buf[:])
+			if err == unix.EAGAIN {
+				p.local.buffers.Put(buf)
+				return false
+			}
+			return true
+		})
+		if err != nil { // closed
+			return
+		}
 		if n > 0 {
 			p.deliver(i, buf[:n])
 		}
-		if err != nil {
+		p.local.buffers.Put(buf)
+		if n <= 0 { // the end, which a terminal tells by an error
 			return
+		}
+	}
+}
+
+func readNow(fd int, buf []byte) (int, error) {
+	for {
+		n, err := unix.Read(fd, buf)
+		if err != unix.EINTR {
+			return n, err
 		}
 	}
 }
@@ -222,7 +256,7 @@ func (p *Proc) guard() {
 		case <-exited:
 			exited, limit = nil, nil // children left behind have no time limit
 		case <-p.kill:
-			terminate(p.PID())
+			p.lineage.terminate()
 			close(p.killed)
 			return
 		case <-p.over:
@@ -299,8 +333,8 @@ func (p *Proc) finish(stopped, held bool) {
 		r.Signal = unix.SignalName(status.Signal())
 	}
 	// Looking through all processes is for the rare case that there are some.
-	if held || groupAlive(p.PID()) {
-		r.Left = members(p.PID())
+	if held || groupAlive(p.PID()) || p.lineage.mark != "" && strayed(p.PID(), p.lineage.mark) {
+		r.Left = ids(p.lineage.members(nil))
 	}
 	p.mu.Lock()
 	r.Output, r.Stderr = p.captures[0].snapshot(), p.captures[1].snapshot()
@@ -317,7 +351,7 @@ func (p *Proc) watchLeft() {
 	}
 	ticker := time.NewTicker(lookTime)
 	defer ticker.Stop()
-	for len(members(p.PID())) > 0 {
+	for len(p.lineage.in(p.local.table.glance(lookTime/2), nil)) > 0 {
 		select {
 		case <-ticker.C:
 		case <-p.killed:

@@ -1,6 +1,7 @@
 package workspace_test
 
 import (
+	"bytes"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -12,18 +13,26 @@ import (
 // was ever appended.
 func TestRollingIsTheEndOfTheStream(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		limit := rapid.IntRange(1, 10).Draw(t, "limit")
+		limit := rapid.OneOf(rapid.IntRange(1, 10), rapid.IntRange(500, 1100)).Draw(t, "limit")
 		r := workspace.Rolling{Limit: limit}
 		var all string
 		oldest := 0
 		for range rapid.IntRange(0, 20).Draw(t, "steps") {
-			if text := rapid.StringOfN(rapid.RuneFrom([]rune("abc")), 0, 25, -1).Draw(t, "text"); text != "" {
+			switch text := rapid.StringOfN(rapid.RuneFrom([]rune("abc")), 0, 25, -1).Draw(t, "text"); {
+			case text != "" && limit > 100:
+				text = string(bytes.Repeat([]byte(text), 30))
+				fallthrough
+			case text != "":
 				r.Append([]byte(text))
 				all += text
-			} else {
+			case rapid.Bool().Draw(t, "skip"):
 				r.Skip(3)
 				all += "???"
 				oldest = len(all)
+			case limit > 1:
+				limit = rapid.IntRange(1, limit).Draw(t, "shrink")
+				oldest = max(oldest, len(all)-limit)
+				r.Shrink(limit)
 			}
 			offset := rapid.IntRange(-1, len(all)+2).Draw(t, "offset")
 			wantAt := min(max(offset, oldest, len(all)-limit), len(all))
@@ -33,4 +42,18 @@ func TestRollingIsTheEndOfTheStream(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestRollingTakesNoMoreThanItsLimit(t *testing.T) {
+	allocated := testing.Benchmark(func(b *testing.B) {
+		for b.Loop() {
+			r := workspace.Rolling{Limit: 200_000}
+			for range 100 {
+				r.Append(make([]byte, 100)) // 10,000 bytes: no need for 200,000
+			}
+		}
+	}).AllocedBytesPerOp()
+	if allocated > 60_000 {
+		t.Errorf("%d bytes are taken for 10,000", allocated)
+	}
 }
