@@ -62,7 +62,7 @@ var addedFacts = map[string]string{
 	"user.message-queued":          "text mentions[]{path range?{start end} content?} images?[]{mediaType sha256}",
 	"user.message-dequeued":        "queuedEventId by",
 	"user.steering-withdrawn":      "queuedEventId",
-	"user.question-asked":          "questionId toolUseId question options[]",
+	"user.question-asked":          "questionId toolUseId question options[] multiple?",
 	"user.question-answered":       "questionId answer",
 	"todo.updated":                 "items[]{text status}",
 	"phase.entered":                "phase from by",

@@ -95,6 +95,7 @@ type QuestionAsked struct {
 	ToolUseID  string       `json:"toolUseId"` // "" when the engine asks, not the model
 	Question   string       `json:"question"`
 	Options    List[string] `json:"options"`
+	Multiple   bool         `json:"multiple,omitempty"` // several of the options may be chosen
 }
 
 // QuestionAnswered ends the wait.

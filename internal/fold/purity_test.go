@@ -90,6 +90,7 @@ var makers = []func(*rapid.T) event.Fact{
 	func(t *rapid.T) event.Fact {
 		return event.QuestionAnswered{QuestionID: pick(t, "q", 2), Answer: []byte(`""`)}
 	},
+	func(t *rapid.T) event.Fact { return event.TodoUpdated{Items: []event.TodoItem{{Text: words(t)}}} },
 	func(t *rapid.T) event.Fact {
 		purpose := rapid.SampledFrom([]event.Purpose{event.PurposeMain, event.PurposeNudge, event.PurposeCompaction}).Draw(t, "purpose")
 		return event.ModelRequestStarted{RequestID: request(t), Model: pick(t, "m", 2), Purpose: purpose}

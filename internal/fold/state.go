@@ -24,6 +24,7 @@ type State struct {
 	Messages    []Queued // messages waiting for the end of the task
 	Permissions []OpenPermission
 	Questions   []event.QuestionAsked
+	Todo        []event.TodoItem // the task list
 	// ContextTokens are the prompt and answer tokens of the last call, as the
 	// API counted them.
 	ContextTokens int64
@@ -168,6 +169,8 @@ func (s State) Apply(r event.Record) State {
 	case event.QuestionAnswered:
 		s.Questions = without(s.Questions, func(q event.QuestionAsked) bool { return q.QuestionID == p.QuestionID })
 		s.Task.Repeated = 0
+	case event.TodoUpdated:
+		s.Todo = p.Items
 
 	case event.ModelRequestStarted:
 		s = s.requestStarted(p)

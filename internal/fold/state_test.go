@@ -67,6 +67,10 @@ func TestTheSessionIsTheHeadOfTheLog(t *testing.T) {
 		{"another model replaces the old", then(start, event.ModelChanged{From: "m", To: "n"}), look, moved},
 		{"a fork has its own id", then(start, event.SessionForked{FromSessionID: "o", AtSeq: 1}), look, info},
 		{"every fact is counted", then(start, event.Unknown{Type: "x.y"}), func(s State) any { return s.LastSeq }, int64(2)},
+		{"the task list is replaced whole, and outlives its task", then(
+			event.TodoUpdated{Items: []event.TodoItem{{Text: "a", Status: event.TodoActive}, {Text: "b", Status: event.TodoPending}}},
+			event.TodoUpdated{Items: []event.TodoItem{{Text: "b", Status: event.TodoDone}}}, said("next"),
+		), func(s State) any { return s.Todo }, []event.TodoItem{{Text: "b", Status: event.TodoDone}}},
 		{"baselines are remembered by their moment", then(
 			event.BaselineRecorded{When: event.AtSessionStart}, event.BaselineRecorded{When: event.BeforeEdit},
 		), func(s State) any { return s.BaselineMoments }, []event.BaselineMoment{event.AtSessionStart, event.BeforeEdit}},
