@@ -79,9 +79,9 @@ func readBackslash(s string) (string, int) {
 	}
 	switch s[1] {
 	case 'x':
-		return hex(s, 2, 2)
+		return numbered(s, 2, 2)
 	case 'U':
-		return hex(s, 2, 8)
+		return numbered(s, 2, 8)
 	case 'u':
 		return readUnicode(s)
 	}
@@ -95,12 +95,12 @@ func readUnicode(s string) (string, int) {
 		if end < 0 {
 			return "", 0
 		}
-		is, size := hex(s[:end], 3, end-3)
+		is, size := numbered(s[:end], 3, end-3)
 		return is, size + min(size, 1)
 	}
 	high, size := unit(s)
 	if size == 0 || !utf16.IsSurrogate(high) {
-		return hex(s, 2, 4)
+		return numbered(s, 2, 4)
 	}
 	if low, n := unit(s[size:]); n > 0 {
 		if r := utf16.DecodeRune(high, low); r != utf8.RuneError {
@@ -122,8 +122,8 @@ func unit(s string) (r rune, size int) {
 	return rune(n), 6
 }
 
-// hex reads the character that digits stand for.
-func hex(s string, from, digits int) (string, int) {
+// numbered reads the character that digits stand for.
+func numbered(s string, from, digits int) (string, int) {
 	if digits < 1 || len(s) < from+digits {
 		return "", 0
 	}

@@ -9,7 +9,6 @@ import (
 type folding struct {
 	ends    bool   // line endings
 	cr      bool   // a carriage return alone is one of them
-	final   bool   // as if the last line had an ending
 	blanks  bool   // blanks at the end of a line
 	indents bool   // indentation
 	alike   bool   // characters that look alike
@@ -56,11 +55,6 @@ func fold(s string, how folding) folded {
 	end := len(s)
 	if f.blanksFrom >= 0 {
 		end = f.blanksFrom
-	}
-	if how.final && s != "" && !f.lineStart() {
-		f.i = end
-		f.emit("\n", len(s)-end)
-		end = len(s)
 	}
 	return folded{text: string(f.out), at: append(f.at, int32(end)), tail: s[end:]}
 }

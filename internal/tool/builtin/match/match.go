@@ -140,6 +140,9 @@ func findExact(text string, e Edit) []spot {
 		in.t = in.old
 	}
 	var found []spot
+	if e.All {
+		found = make([]spot, 0, strings.Count(text, e.Old))
+	}
 	eachIndex(text, e.Old, e.All, func(i int) bool {
 		found = append(found, spot{in: in, start: i, end: i + len(e.Old)})
 		return e.All || len(found) <= maxPlaces

@@ -1,6 +1,9 @@
 package match
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // shift turns the indentation of the old string into that of the text. The
 // zero shift changes nothing.
@@ -26,55 +29,67 @@ func (s shift) convert(blanks string) string {
 	return strings.ReplaceAll(blanks, "\t", strings.Repeat(" ", s.width))
 }
 
-// shiftsOf finds the shifts that explain all lines: by a margin, else by
-// another kind of blanks, else by both. There may be several of one kind.
-func shiftsOf(old, text []string) []shift {
-	if len(old) == 0 {
+// margins are the indentations of an old string's lines, as they are and with
+// another kind of blanks.
+type margins struct {
+	kinds []shift
+	lines [][]string // of each kind
+}
+
+// marginsOf leaves out the kinds that change no line.
+func marginsOf(lines []string) margins {
+	m := margins{kinds: []shift{{}}, lines: [][]string{lines}}
+	for width := 8; width > 0; width-- {
+		for _, s := range []shift{{width: width, toTabs: true}, {width: width}} {
+			other := make([]string, len(lines))
+			for i, line := range lines {
+				other[i] = s.convert(line)
+			}
+			if !slices.Equal(other, lines) {
+				m.kinds, m.lines = append(m.kinds, s), append(m.lines, other)
+			}
+		}
+	}
+	return m
+}
+
+// shifts finds those that make the indentations those of a text: by a margin,
+// else by another kind of blanks, else by both. There may be several of one
+// kind.
+func (m margins) shifts(text func(line int) string) []shift {
+	if len(m.lines[0]) == 0 || !blank(text(0)) {
 		return nil
 	}
-	kinds := []shift{{}}
-	if found := explaining(margins(kinds, old, text), old, text); found != nil {
-		return found
-	}
-	kinds = kinds[:0]
-	for width := 8; width > 0; width-- {
-		kinds = append(kinds, shift{width: width, toTabs: true}, shift{width: width})
-	}
-	if found := explaining(kinds, old, text); found != nil {
-		return found
-	}
-	return explaining(margins(kinds, old, text), old, text)
-}
-
-// margins adds to each shift what the first line lacks or has too much.
-func margins(kinds []shift, old, text []string) []shift {
-	var list []shift
-	for _, s := range kinds {
-		first := s.convert(old[0])
-		if add, ok := strings.CutSuffix(text[0], first); ok {
-			s.add = add
-			list = append(list, s)
-		} else if remove, ok := strings.CutSuffix(first, text[0]); ok {
-			s.remove = remove
-			list = append(list, s)
-		}
-	}
-	return list
-}
-
-func explaining(list []shift, old, text []string) []shift {
+	pure := func(s shift) bool { return s.width == 0 || s.add == "" && s.remove == "" }
 	var found []shift
-	for _, s := range list {
-		if s.explains(old, text) {
-			found = append(found, s)
+	for i, s := range m.kinds {
+		first := m.lines[i][0]
+		var ok bool
+		if s.add, ok = strings.CutSuffix(text(0), first); !ok {
+			s.add = ""
+			if s.remove, ok = strings.CutSuffix(first, text(0)); !ok {
+				continue
+			}
 		}
+		switch {
+		case len(found) > 0 && pure(found[0]) && !pure(s), !s.explains(m.lines[i], text):
+			continue
+		case s.width == 0:
+			return []shift{s}
+		case len(found) > 0 && pure(s) && !pure(found[0]):
+			found = nil
+		}
+		found = append(found, s)
 	}
 	return found
 }
 
-func (s shift) explains(old, text []string) bool {
-	for i := range old {
-		if moved, ok := s.apply(old[i]); !ok || moved != text[i] {
+// explains reports whether the lines of the shift's kind come to be the text's.
+func (s shift) explains(lines []string, text func(line int) string) bool {
+	for i, line := range lines {
+		moved, ok := strings.CutPrefix(line, s.remove)
+		is := text(i)
+		if !ok || len(is) != len(s.add)+len(moved) || is[:len(s.add)] != s.add || is[len(s.add):] != moved {
 			return false
 		}
 	}

@@ -7,42 +7,68 @@ import "strings"
 type view struct {
 	rung      Rung
 	text, old folding
+	// last: only the end of a text whose last line has no ending, as if it had.
+	last bool
 }
 
 // ladder lists the steps in their order, and leaves out what could find nothing
 // that an earlier step does not.
 func ladder(text string, e Edit) [][]view {
 	ends := foldEnds(onlyCR(text))
-	exact := view{rung: Exact}
-	same := func(r Rung, f folding) view {
-		f.ends, f.cr, f.final = true, ends.cr, true
-		old := f
-		old.final = false
-		return view{rung: r, text: f, old: old}
-	}
-	lines := view{rung: LineEndings, text: ends, old: ends}
-	steps := [][]view{{exact}, {lines}, {same(LineEndings, folding{})}, {same(TrailingBlanks, folding{blanks: true})}}
+	lines := both(LineEndings, ends)
+	steps := [][]view{{{rung: Exact}}, {lines}}
 	if e.All && strings.Contains(e.Old, "\n") && strings.Contains(text, "\r") {
 		steps = steps[1:] // a text whose lines end in two ways has places of both
 	}
-	peers := []view{same(Indentation, folding{blanks: true, indents: true})}
+	open := strings.HasSuffix(e.Old, "\n") && !strings.HasSuffix(text, "\n") && !(ends.cr && strings.HasSuffix(text, "\r"))
+	if open {
+		steps = append(steps, []view{lines.atEnd()})
+	}
+	blanks := ends
+	blanks.blanks = true
+	for _, step := range [][]view{{both(TrailingBlanks, blanks)}, peers(text, e, ends)} {
+		for _, v := range step {
+			if open {
+				step = append(step, v.atEnd())
+			}
+		}
+		steps = append(steps, step)
+	}
+	return steps
+}
+
+func both(r Rung, f folding) view { return view{rung: r, text: f, old: f} }
+
+func (v view) atEnd() view {
+	v.last = true
+	return v
+}
+
+// peers are the views of which none is closer to the exact text than another.
+func peers(text string, e Edit, ends folding) []view {
+	indents := ends
+	indents.blanks, indents.indents = true, true
+	views := []view{both(Indentation, indents)}
 	if !ascii(text) || !ascii(e.Old) {
-		peers = append(peers, same(LookAlikes, folding{blanks: true, alike: true}))
+		alike := ends
+		alike.blanks, alike.alike = true, true
+		views = append(views, both(LookAlikes, alike))
 	}
 	for _, esc := range []escape{backslash, entity} {
 		inText, inOld := strings.ContainsRune(text, esc.sign()), strings.ContainsRune(e.Old, esc.sign())
-		plain, escaped := same(EscapedForms, folding{}), same(EscapedForms, folding{escape: esc})
+		escaped := ends
+		escaped.escape = esc
 		if inOld {
-			peers = append(peers, view{EscapedForms, plain.text, escaped.old})
+			views = append(views, view{rung: EscapedForms, text: ends, old: escaped})
 		}
 		if inText {
-			peers = append(peers, view{EscapedForms, escaped.text, plain.old})
+			views = append(views, view{rung: EscapedForms, text: escaped, old: ends})
 		}
 		if inOld && inText {
-			peers = append(peers, escaped)
+			views = append(views, both(EscapedForms, escaped))
 		}
 	}
-	return append(steps, peers)
+	return views
 }
 
 // onlyCR reports a text whose lines end as those of the first Macintosh did.
@@ -68,6 +94,10 @@ type sight struct {
 	t, old folded // the text and the old string
 
 	plan *plan // made with the first rewrite
+	// margins are the indentations in the old string, units is where they are in
+	// its folded text.
+	margins margins
+	units   []int
 }
 
 // spot is where the old string fits.
@@ -77,34 +107,46 @@ type spot struct {
 	k          int    // where the old string begins in in.t
 }
 
-// maxTries bounds how often a long string that nearly fits is laid over a text
-// of many equal lines.
-const maxTries = 20_000
+// maxWork bounds how many lines are compared one by one, when a long string
+// nearly fits a text of many equal lines. A step that takes more finds nothing.
+const maxWork = 30_000_000
 
 func (s *sight) spots() []spot {
+	if s.view.last {
+		s.edit.Old, s.edit.New = withoutEnd(s.edit.Old), withoutEnd(s.edit.New)
+	}
 	s.old = fold(s.edit.Old, s.view.old)
 	if s.old.text == "" {
 		return nil
 	}
 	s.t = fold(s.text, s.view.text)
+	s.findMargins()
 	var found []spot
-	tries := 0
+	work := 0
 	several := all(s.edit, s.view.rung)
 	eachIndex(s.t.text, s.old.text, several, func(k int) bool {
 		p := spot{in: s, k: k, start: s.t.start(k), end: s.t.start(k + len(s.old.text))}
 		if s.fits(p) {
 			found = append(found, p)
 		}
-		tries++
-		return several || len(found) <= maxPlaces && tries < maxTries
+		work += len(s.units)
+		return several || len(found) <= maxPlaces && work < maxWork
 	})
+	if work >= maxWork && len(found) < 2 {
+		return nil
+	}
 	return found
 }
+
+func withoutEnd(s string) string { return strings.TrimSuffix(strings.TrimSuffix(s, "\n"), "\r") }
 
 // fits checks what comparing folded bytes does not.
 func (s *sight) fits(p spot) bool {
 	end := p.k + len(s.old.text)
 	if p.start == p.end || !s.t.whole(p.k) || !s.t.whole(end) {
+		return false
+	}
+	if s.view.last && end != len(s.t.text) {
 		return false
 	}
 	atLineEnd := end == len(s.t.text) || s.t.text[end] == '\n' || s.t.text[end-1] == '\n'
@@ -118,21 +160,29 @@ func (s *sight) fits(p spot) bool {
 	return atLineEnd && startsLine && len(s.shifts(p)) > 0
 }
 
-// shifts are those that turn the indentation of the old string into that of the
-// text.
-func (s *sight) shifts(p spot) []shift {
-	var old, text []string
+func (s *sight) findMargins() {
+	if s.view.rung != Indentation {
+		return
+	}
+	var lines []string
 	for j := range len(s.old.text) {
 		if s.old.text[j] != indent || !s.old.whole(j) {
 			continue
 		}
-		was, is := s.edit.Old[s.old.start(j):s.old.start(j+1)], s.text[s.t.start(p.k+j):s.t.start(p.k+j+1)]
-		if !blank(was) || !blank(is) {
-			return nil
+		if margin := s.edit.Old[s.old.start(j):s.old.start(j+1)]; blank(margin) {
+			s.units, lines = append(s.units, j), append(lines, margin)
 		}
-		old, text = append(old, was), append(text, is)
 	}
-	return shiftsOf(old, text)
+	s.margins = marginsOf(lines)
 }
 
-func blank(s string) bool { return strings.Trim(s, " \t") == "" }
+// shifts are those that turn the indentation of the old string into that of the
+// text.
+func (s *sight) shifts(p spot) []shift {
+	return s.margins.shifts(func(i int) string {
+		k := p.k + s.units[i]
+		return s.text[s.t.start(k):s.t.start(k+1)]
+	})
+}
+
+func blank(s string) bool { return blanksOf(s) == len(s) }
