@@ -14,7 +14,7 @@ func (r *Repairer) Append(dst, chunk []byte) []byte {
 	if len(r.held) > 0 {
 		chunk = append(r.held, chunk...)
 	}
-	whole := len(chunk) - begun(chunk)
+	whole := len(chunk) - Begun(chunk)
 	dst = repair(dst, chunk[:whole])
 	r.held = append([]byte(nil), chunk[whole:]...)
 	return dst
@@ -39,9 +39,9 @@ func repair(dst, text []byte) []byte {
 	return dst
 }
 
-// begun counts the bytes at the end of text that begin a character whose rest
+// Begun counts the bytes at the end of text that begin a character whose rest
 // has not come yet.
-func begun(text []byte) int {
+func Begun(text []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
 		if last := text[len(text)-n:]; utf8.RuneStart(last[0]) {
 			if utf8.FullRune(last) {

@@ -132,7 +132,6 @@ func runTask(t *testing.T, client interface {
 	e, err := engine.New(ctx, engine.Options{
 		Log: log, Client: client, Workspace: ws, Repo: repo.Open(ws), Tools: tools, Clock: clk,
 		Policy: permission.New(permission.Options{Mode: permission.ModeBypass, Root: dir}),
-		Spill:  func([]byte) (string, error) { return "", nil },
 		Params: func(model string) contextengine.Params { return contextengine.Params{Model: model, MaxTokens: 8000} },
 		Price:  func(string) (fold.Price, bool) { return fold.Price{}, false },
 	})

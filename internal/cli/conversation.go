@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path"
 	"strings"
 
 	"github.com/khaelor/khaelor/internal/anthropic"
@@ -94,10 +93,15 @@ func (p *project) engineOptions(log *session.Log, tools tool.Registry, attended 
 	if err != nil {
 		return engine.Options{}, err
 	}
+	spills, err := p.spills(log.ID())
+	if err != nil {
+		return engine.Options{}, err
+	}
+	p.ws.SetSession(log.ID())
 	c := p.config
 	return engine.Options{
 		Log: log, Workspace: p.ws, Repo: p.repo, Tools: tools, Policy: policy, Clock: p.app.Clock,
-		Spill: func(text []byte) (string, error) { return p.spill(log.ID(), text) }, SpillDir: path.Join(p.home.Path(), "spill", log.ID()),
+		Spill: spills, SpillDir: spills.Folder(),
 		Params: p.params, Price: p.price, Attended: attended,
 		MaxTurns: c.MaxTurns, MaxCost: c.MaxCost, Timeout: c.Timeout,
 		Remember: p.remember,

@@ -1,15 +1,13 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"path"
 
 	"github.com/spf13/cobra"
 
 	"github.com/khaelor/khaelor/internal/session"
+	"github.com/khaelor/khaelor/internal/spill"
 )
 
 // sessionsForkOptions are the inputs of sessions fork.
@@ -112,7 +110,7 @@ func (p *project) removeSessions(out io.Writer, words []string) error {
 		if err := p.sessions.Remove(ref.ID); err != nil {
 			return err
 		}
-		if err := p.home.Remove(path.Join(spillFolder, ref.ID)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := spill.Forget(p.home, ref.ID); err != nil {
 			return fmt.Errorf("remove what session %s spilled: %w", ref.ID, err)
 		}
 		fmt.Fprintf(out, "removed %s\n", ref.ID)

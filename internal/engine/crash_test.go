@@ -112,7 +112,6 @@ func crashChild(dir, url, die string) error {
 	e, err := engine.New(ctx, engine.Options{
 		Log: log, Client: client, Workspace: ws, Repo: repo.Open(ws), Tools: builtin.All(), Clock: clk,
 		Policy: permission.New(permission.Options{Mode: permission.ModeBypass, Root: ws.Cwd()}),
-		Spill:  func([]byte) (string, error) { return "", nil },
 		Params: func(model string) contextengine.Params {
 			return contextengine.Params{Model: model, MaxTokens: 4000, Thinking: []byte(`{"type":"enabled","budget_tokens":1024}`)}
 		},

@@ -31,6 +31,7 @@ import (
 	"github.com/khaelor/khaelor/internal/process"
 	"github.com/khaelor/khaelor/internal/repo"
 	"github.com/khaelor/khaelor/internal/session"
+	"github.com/khaelor/khaelor/internal/spill"
 	"github.com/khaelor/khaelor/internal/tool"
 	"github.com/khaelor/khaelor/internal/verify"
 	"github.com/khaelor/khaelor/internal/workspace"
@@ -50,8 +51,8 @@ type Options struct {
 	Tools     tool.Registry
 	Policy    *permission.Evaluator
 	Clock     *clock.Clock
-	// Spill keeps text that is too long for a result and names the file.
-	Spill func(text []byte) (path string, err error)
+	// Spill keeps text that is too long for a result; nil keeps nothing.
+	Spill *spill.Store
 	// SpillDir is the canonical folder of those files.
 	SpillDir string
 	// SessionTier is what this session is told besides Static: instructions.

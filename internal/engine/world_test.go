@@ -69,7 +69,6 @@ func newWorld(t *testing.T, serve fakeapi.Options, change ...func(*engine.Option
 	w.o = engine.Options{
 		Client: w.client, Workspace: ws, Tools: builtin.All(), Clock: clk,
 		Policy: permission.New(permission.Options{Mode: permission.ModeBypass, Root: ws.Cwd()}),
-		Spill:  func([]byte) (string, error) { return "", nil },
 		Params: func(model string) contextengine.Params {
 			return contextengine.Params{Model: model, MaxTokens: 4000, Thinking: []byte(`{"type":"enabled","budget_tokens":1024}`)}
 		},

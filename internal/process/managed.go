@@ -1,11 +1,11 @@
 package process
 
 import (
-	"bytes"
 	"context"
 	"sync"
 	"unicode/utf8"
 
+	"github.com/khaelor/khaelor/internal/ansi"
 	"github.com/khaelor/khaelor/internal/event"
 	"github.com/khaelor/khaelor/internal/workspace"
 )
@@ -24,14 +24,18 @@ type managed struct {
 	cause  event.ExitCause // why it was stopped
 	exited *event.ProcessExited
 
-	cut map[workspace.Stream][]byte // the begun character at a chunk's end; ordered by proc
+	text [2]ansi.Repairer // of standard output and error; ordered by proc
 }
 
 // inherit takes the output over at the moment of the adoption.
 func (p *managed) inherit(stdout, stderr workspace.Capture) workspace.OutputFunc {
-	p.cut = map[workspace.Stream][]byte{}
 	p.inheritOne(workspace.Stdout, stdout)
 	p.inheritOne(workspace.Stderr, stderr)
+	if !p.fresh {
+		p.mu.Lock()
+		p.readTo = p.output.Total() // whoever had it has seen it
+		p.mu.Unlock()
+	}
 	return p.take
 }
 
@@ -63,29 +67,22 @@ func (p *managed) announce(stream workspace.Stream, chunk []byte) {
 	if p.hooks.Output == nil {
 		return
 	}
-	text := append(p.cut[stream], chunk...)
-	whole := len(text) - begun(text)
-	p.cut[stream] = bytes.Clone(text[whole:])
-	if whole > 0 {
-		p.hooks.Output(event.ProcessOutput{
-			ProcessID: p.id, Stream: event.OutputStream(stream),
-			Chunk: string(bytes.ToValidUTF8(text[:whole], []byte("\uFFFD"))),
-		})
+	repairer := &p.text[0]
+	if stream == workspace.Stderr {
+		repairer = &p.text[1]
+	}
+	if text := repairer.Append(nil, chunk); len(text) > 0 {
+		p.hooks.Output(event.ProcessOutput{ProcessID: p.id, Stream: event.OutputStream(stream), Chunk: string(text)})
 	}
 }
 
-// begun counts the bytes at the end of text that begin a character whose rest
-// has not come yet.
-func begun(text []byte) int {
-	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
-		if last := text[len(text)-n:]; utf8.RuneStart(last[0]) {
-			if utf8.FullRune(last) {
-				return 0
-			}
-			return n
-		}
+// shrink leaves less room for what is printed.
+func (p *managed) shrink(limit int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.output.Limit > limit {
+		p.output.Shrink(limit)
 	}
-	return 0
 }
 
 // watch waits for the last child and announces the exit.
@@ -141,8 +138,16 @@ func (p *managed) read(offset int64, limit int) Chunk {
 		offset = p.readTo
 	}
 	data, at := p.output.From(offset)
+	if at > offset { // what was dropped ends with a character
+		for n := 1; n < utf8.UTFMax && len(data) > 0 && !utf8.RuneStart(data[0]); n++ {
+			data, at = data[1:], at+1
+		}
+	}
 	if limit > 0 && len(data) > limit {
 		data = data[:limit]
+	}
+	if n := ansi.Begun(data); n < len(data) && p.exited == nil {
+		data = data[:len(data)-n] // the next read has it whole
 	}
 	c := Chunk{Info: p.infoLocked(), Data: data, Offset: at, Dropped: max(at-offset, 0)}
 	p.readTo = c.End()

@@ -1,7 +1,8 @@
 // Package process keeps the programs that run in the background.
 //
-// It owns their names (p1, p2, …), the last 200 KB of what each printed, and
-// their end: Stop and StopAll leave no child behind. It promises that an offset
+// It owns their names (p1, p2, …), the last 200 KB of what each printed (less
+// of each when there are many: all together stay within a bound), and their
+// end: Stop and StopAll leave no child behind. It promises that an offset
 // into the output means the same byte for ever, that what was dropped is
 // counted, and that every process that was announced is announced as exited
 // exactly once. An interrupt of the user does not reach it: only Stop and
@@ -27,6 +28,13 @@ import (
 
 // BufferSize is how much output is kept of each process, in bytes (contract §8).
 const BufferSize = 200_000
+
+// All buffers together have totalSize bytes at most, unless there are so many
+// that leastSize is more.
+const (
+	totalSize = 16 << 20
+	leastSize = 4 << 10
+)
 
 // Errors that a caller branches on.
 var (
@@ -84,7 +92,7 @@ type Info struct {
 // unless cmd.Stdin says what it is; cmd.OnOutput is not called.
 func (m *Manager) Start(cmd workspace.Command, name, toolUseID string) (Info, error) {
 	cmd.Interactive = cmd.Stdin == nil
-	cmd.OnOutput = nil
+	cmd.OnOutput, cmd.MaxOutput = nil, 2*BufferSize
 	proc, err := workspace.Start(m.ws, cmd)
 	if err != nil {
 		return Info{}, err
@@ -94,7 +102,8 @@ func (m *Manager) Start(cmd workspace.Command, name, toolUseID string) (Info, er
 
 // Adopt takes over a process that was started elsewhere, with the output it had
 // so far: a command that goes to the background. Its OnOutput is not called
-// again, and ending it is the Manager's from now on, also when Adopt fails.
+// again, and ending it is the Manager's from now on, also when Adopt fails. A
+// Read of what is new begins after the output so far.
 func (m *Manager) Adopt(proc *workspace.Proc, name, toolUseID string) (Info, error) {
 	return m.keep(proc, name, toolUseID, false)
 }
@@ -119,7 +128,8 @@ func (m *Manager) keep(proc *workspace.Proc, name, toolUseID string, fresh bool)
 	return p.info(), nil
 }
 
-// enter gives a process its id, unless the end has begun.
+// enter gives a process its id and a fair share of the room for output, unless
+// the end has begun.
 func (m *Manager) enter(p *managed) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -129,6 +139,11 @@ func (m *Manager) enter(p *managed) bool {
 	p.id = "p" + strconv.Itoa(m.next)
 	m.next++
 	m.procs = append(m.procs, p)
+	if share := max(totalSize/len(m.procs), leastSize); share < BufferSize {
+		for _, each := range m.procs {
+			each.shrink(share)
+		}
+	}
 	return true
 }
 

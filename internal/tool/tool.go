@@ -25,6 +25,7 @@ import (
 	"github.com/khaelor/khaelor/internal/event"
 	"github.com/khaelor/khaelor/internal/fold"
 	"github.com/khaelor/khaelor/internal/process"
+	"github.com/khaelor/khaelor/internal/spill"
 	"github.com/khaelor/khaelor/internal/workspace"
 )
 
@@ -175,8 +176,8 @@ type Env struct {
 	Seen func(path string) (fold.Sighting, bool)
 	// Output shows a piece of output as it comes.
 	Output func(chunk string)
-	// Spill keeps text that is too long for a result and names the file.
-	Spill func(text []byte) (path string, err error)
+	// Spill keeps text that is too long for a result; nil keeps nothing.
+	Spill *spill.Store
 	// SpillDir is the folder of those files: the model may read there as it may
 	// read what the result showed of them. Canonical, or "".
 	SpillDir string

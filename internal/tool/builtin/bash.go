@@ -8,10 +8,9 @@ import (
 	"io/fs"
 	"strings"
 	"time"
-	"unicode/utf8"
 
-	"github.com/khaelor/khaelor/internal/ansi"
 	"github.com/khaelor/khaelor/internal/event"
+	"github.com/khaelor/khaelor/internal/process"
 	"github.com/khaelor/khaelor/internal/tool"
 	"github.com/khaelor/khaelor/internal/workspace"
 )
@@ -20,9 +19,9 @@ import (
 const (
 	backgroundAfter = 120_000 // ms
 	maxTimeout      = 600_000 // ms
-	// captured is how many bytes of an output are held, and so spilled: the
-	// first and the last half of them.
-	captured = 8 << 20
+	// captured is how many bytes of an output are held for the process manager,
+	// which may take the command over: all it would keep itself.
+	captured = 2 * process.BufferSize
 )
 
 //go:embed bash.md
@@ -77,15 +76,11 @@ func bash(ctx context.Context, env *tool.Env, in bashInput) (tool.Result, error)
 		return tool.Result{}, tool.Errorf(event.ToolInvalidInput,
 			"timeout_ms is from 1 to %d. Without it a long command goes on in the background.", longest)
 	}
-	var live ansi.Stripper
+	out := newOutput(env)
 	proc, err := workspace.Start(env.Workspace, workspace.Command{
 		Line: in.Command, Cwd: need.Cwd, MaxOutput: captured,
-		Timeout: time.Duration(in.TimeoutMS) * time.Millisecond,
-		OnOutput: func(_ workspace.Stream, chunk []byte) {
-			if text := live.Strip(chunk); text != "" && env.Output != nil {
-				env.Output(text)
-			}
-		},
+		Timeout:  time.Duration(in.TimeoutMS) * time.Millisecond,
+		OnOutput: func(_ workspace.Stream, chunk []byte) { out.take(chunk) },
 	})
 	if err != nil {
 		return tool.Result{}, startFailure(err, need.Cwd)
@@ -99,16 +94,16 @@ func bash(ctx context.Context, env *tool.Env, in bashInput) (tool.Result, error)
 	}
 	select {
 	case <-proc.Exited():
-		return finished(env, in, proc)
+		return finished(env, in, proc, out)
 	case <-env.Background:
 	case <-patience.Done():
 	}
 	if ctx.Err() != nil {
 		proc.Kill()
-		run, _ := proc.Wait(context.WithoutCancel(ctx)) // it has ended
-		return tool.Result{Text: report(env, run).text}, context.Cause(ctx)
+		text, _ := out.close()
+		return tool.Result{Text: text}, context.Cause(ctx)
 	}
-	return toBackground(env, in, proc)
+	return toBackground(env, in, proc, out)
 }
 
 // limit is a setting or its default.
@@ -132,15 +127,15 @@ func startFailure(err error, cwd string) error {
 }
 
 // finished is the result of a command that ended in the foreground.
-func finished(env *tool.Env, in bashInput, proc *workspace.Proc) (tool.Result, error) {
+func finished(env *tool.Env, in bashInput, proc *workspace.Proc, out *output) (tool.Result, error) {
 	run, err := proc.Wait(context.Background()) // it has ended
 	if err != nil {
 		return tool.Result{}, err
 	}
-	r := report(env, run)
 	if run.TimedOut {
+		text, _ := out.close()
 		return tool.Result{}, tool.Errorf(event.ToolTimeout,
-			"Stopped with all its children after timeout_ms, %d. Output until then:\n%s", in.TimeoutMS, r.text)
+			"Stopped with all its children after timeout_ms, %d. Output until then:\n%s", in.TimeoutMS, text)
 	}
 	notes := ending(run)
 	if len(run.Left) > 0 {
@@ -151,9 +146,10 @@ func finished(env *tool.Env, in bashInput, proc *workspace.Proc) (tool.Result, e
 			notes = append(notes, "a child still runs, in the background as process "+info.ID)
 		}
 	}
+	text, spill := out.close() // nothing more comes: it has ended, or is the manager's
 	return tool.Result{
-		Text:  annotate(r.text, notes),
-		Spill: r.spill,
+		Text:  annotate(text, notes),
+		Spill: spill,
 		UI: event.ToolUI{
 			Kind: event.UIExec, ExitCode: &run.ExitCode,
 			Summary: fmt.Sprintf("$ %s · exit %d", firstLine(in.Command), run.ExitCode),
@@ -173,16 +169,13 @@ func ending(run workspace.Result) []string {
 }
 
 // toBackground hands the command to the process manager.
-func toBackground(env *tool.Env, in bashInput, proc *workspace.Proc) (tool.Result, error) {
+func toBackground(env *tool.Env, in bashInput, proc *workspace.Proc, out *output) (tool.Result, error) {
 	info, err := env.Processes.Adopt(proc, "", env.ToolUseID)
+	text, spill := out.close()
 	if err != nil {
-		return tool.Result{}, tool.Errorf(event.ToolExecError, "The command could not go on in the background and was stopped: %v.", err)
+		return tool.Result{}, tool.Errorf(event.ToolExecError,
+			"The command could not go on in the background and was stopped: %v. Output until then:\n%s", err, text)
 	}
-	output, err := env.Processes.Read(info.ID, 0, 0)
-	if err != nil {
-		return tool.Result{}, err
-	}
-	text, spill := budgeted(env, ansi.Text(output.Data), output.Output)
 	note := fmt.Sprintf("still running, now in the background as process %s", info.ID)
 	return tool.Result{
 		Text:  annotate(text, []string{note}),
@@ -200,57 +193,6 @@ func annotate(text string, notes []string) string {
 		text += "\n"
 	}
 	return text + "[" + strings.Join(notes, "; ") + "]"
-}
-
-type reported struct{ text, spill string }
-
-// report is the output of a command as the model reads it.
-func report(env *tool.Env, run workspace.Result) reported {
-	out := run.Output
-	text := ansi.Text(out.Head)
-	if len(out.Tail) > 0 {
-		text = ansi.Text(whole(out.Head)) + fmt.Sprintf("\n[… %d bytes left out …]\n", out.Omitted()) + ansi.Text(fromCharacter(out.Tail))
-	}
-	text, spill := budgeted(env, text, out.Total)
-	return reported{text: text, spill: spill}
-}
-
-// whole drops the part of a character at the end.
-func whole(head []byte) []byte {
-	for cut := 1; cut < utf8.UTFMax && cut <= len(head); cut++ {
-		if tail := head[len(head)-cut:]; utf8.RuneStart(tail[0]) {
-			if !utf8.FullRune(tail) {
-				return head[:len(head)-cut]
-			}
-			break
-		}
-	}
-	return head
-}
-
-// fromCharacter drops the part of a character at the beginning.
-func fromCharacter(tail []byte) []byte {
-	cut := 0
-	for cut < min(utf8.UTFMax-1, len(tail)) && !utf8.RuneStart(tail[cut]) {
-		cut++
-	}
-	return tail[cut:]
-}
-
-// budgeted brings output within the bound of a result and spills what does not
-// fit.
-func budgeted(env *tool.Env, text string, total int64) (short, spill string) {
-	if len(text) <= tool.ResultLimit || utf8.RuneCountInString(text) <= tool.ResultLimit {
-		return text, ""
-	}
-	hint := fmt.Sprintf("%d bytes in all", total)
-	if env.Spill != nil {
-		if path, err := env.Spill([]byte(text)); err == nil {
-			spill = path
-			hint += "; read or grep " + path
-		}
-	}
-	return tool.ClipTo(text, tool.ResultLimit, hint).Text, spill
 }
 
 // summaryLength is how much of a command a summary shows, in characters.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/khaelor/khaelor/internal/ansi"
 	"github.com/khaelor/khaelor/internal/event"
 	"github.com/khaelor/khaelor/internal/process"
 	"github.com/khaelor/khaelor/internal/tool"
@@ -125,7 +124,10 @@ func readProcess(env *tool.Env, in processInput) (tool.Result, error) {
 	if err != nil {
 		return tool.Result{}, processFailure(env, err)
 	}
-	text, spill := budgeted(env, ansi.Text(chunk.Data), int64(len(chunk.Data)))
+	out := newOutput(env)
+	out.live = nil
+	out.take(chunk.Data)
+	text, spill := out.close()
 	if chunk.Dropped > 0 {
 		text = fmt.Sprintf("[%d bytes before this are no longer kept]\n", chunk.Dropped) + text
 	}
