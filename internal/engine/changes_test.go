@@ -212,3 +212,28 @@ func TestWhereNobodySeesWhatCommandsChangeTheEvidenceSaysSo(t *testing.T) {
 		t.Errorf("the model is told %d times", notes)
 	}
 }
+
+// A process that has ended changed what nobody looked at: it is recorded before
+// the task ends, so that the evidence counts it.
+func TestWhatABackgroundProcessChangedIsRecordedWhenItHasEnded(t *testing.T) {
+	var w *world
+	w = newWorld(t, script(
+		turn(call("t1", "process", `{"action":"start","command":"while [ ! -e go ]; do sleep 0.02; done; echo x > late.txt"}`)),
+		turn(call("t2", "user", `{}`)),
+		turn(fakeapi.Text("Done."))),
+		own("user", func(context.Context, *tool.Env, map[string]any) (tool.Result, error) {
+			ended := heard[event.ProcessExited](w)
+			w.file("go", "")
+			await(w, "the end of the process", ended)
+			return tool.Result{}, nil
+		}))
+	w.repository()
+	w.say("begin")
+	w.completed()
+	if got := changed(w); got != " exec go,  exec late.txt" {
+		t.Errorf("changed: %q", got)
+	}
+	if got := only[event.TaskCompleted](w).Evidence.ChangedFiles; !slices.Equal(got, []string{"go", "late.txt"}) {
+		t.Errorf("the evidence names %v", got)
+	}
+}

@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/khaelor/khaelor/internal/clock"
@@ -82,6 +83,7 @@ type Engine struct {
 	answers   *answers
 	changes   *repo.Tracker
 	processes *process.Manager
+	ended     atomic.Bool // a process has ended since somebody looked at what commands changed
 
 	stop   context.CancelCauseFunc
 	ctx    context.Context
@@ -113,11 +115,11 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	e.processes = process.New(o.Workspace, o.Log.Fold().State.Processes, process.Hooks{
 		Started: func(p event.ProcessStarted) { e.record(p) },
 		Output:  func(p event.ProcessOutput) { o.Log.Notify(p) },
-		Exited:  func(p event.ProcessExited) { e.record(p) },
+		Exited:  func(p event.ProcessExited) { e.record(p); e.ended.Store(true) },
 	})
 	checks := verify.Project(o.Workspace.Cwd())
 	e.kernel = &kernel.Kernel{
-		Log: o.Log, Model: e.model(), Tools: e.tools(), MaxResponses: o.MaxTurns,
+		Log: o.Log, Model: watched{e.model(), e}, Tools: e.tools(), MaxResponses: o.MaxTurns,
 		Judge: kernel.Judge{IsCheck: checks.IsCheck, ChangesNothing: checks.ChangesNothing},
 	}
 	if o.Attended {
@@ -196,7 +198,11 @@ func (e *Engine) Err() error {
 func (e *Engine) Close(ctx context.Context) error {
 	e.stop(tool.ErrShutdown)
 	e.worker.Wait()
-	return errors.Join(e.processes.StopAll(ctx), e.Err())
+	err := e.processes.StopAll(ctx)
+	if e.Err() == nil {
+		err = errors.Join(err, e.noteEnded(ctx))
+	}
+	return errors.Join(err, e.Err())
 }
 
 // Thinking is the thinking parameter of a request: setting is off, adaptive

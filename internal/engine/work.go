@@ -81,7 +81,10 @@ func (e *Engine) task() error {
 	}
 	e.begin(cancel)
 	e.recordStart()
-	err := e.kernel.Run(ctx)
+	err := e.noteEnded(ctx)
+	if err == nil {
+		err = e.kernel.Run(ctx)
+	}
 	<-e.started
 	cause := context.Cause(ctx)
 	switch {

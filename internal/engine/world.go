@@ -11,6 +11,7 @@ import (
 
 	"github.com/khaelor/khaelor/internal/event"
 	"github.com/khaelor/khaelor/internal/fold"
+	"github.com/khaelor/khaelor/internal/kernel"
 )
 
 // recordTiers keeps each tier as it will be sent. What is recorded already
@@ -134,6 +135,12 @@ func (e *Engine) afterRun(ctx context.Context, name string, reported []event.Fac
 	if name != "bash" && (name != "process" || len(e.processes.List()) == 0) {
 		return nil
 	}
+	return e.byCommands(ctx)
+}
+
+// byCommands are the changes that commands made since somebody last looked.
+func (e *Engine) byCommands(ctx context.Context) []event.Fact {
+	e.ended.Store(false)
 	var facts []event.Fact
 	for _, m := range e.changes.Changed(ctx) {
 		facts = append(facts, m)
@@ -142,6 +149,35 @@ func (e *Engine) afterRun(ctx context.Context, name string, reported []event.Fac
 		facts = append(facts, event.ContextNoted{Text: fold.BlindNote})
 	}
 	return facts
+}
+
+// noteEnded records what a background process changed that has ended while no
+// call looked. The tracker is the worker's, so it waits for a seam.
+func (e *Engine) noteEnded(ctx context.Context) error {
+	if !e.ended.Load() {
+		return nil
+	}
+	for _, f := range e.byCommands(context.WithoutCancel(ctx)) {
+		if err := e.publish(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// watched is the model, with a look after each call at what processes did
+// meanwhile: an answer that ends the task must not stand on old evidence.
+type watched struct {
+	kernel.Model
+	e *Engine
+}
+
+// Call implements kernel.Model.
+func (w watched) Call(ctx context.Context) error {
+	if err := w.Model.Call(ctx); err != nil {
+		return err
+	}
+	return w.e.noteEnded(ctx)
 }
 
 // record keeps a fact that no caller waits for.
