@@ -56,3 +56,30 @@ func backward(s string, n int) int {
 	}
 	return at
 }
+
+// turnLimit is how many characters the results of one batch of calls hold
+// together: a dozen large reads at once would else fill the model's window.
+const turnLimit = 200_000
+
+// turnFloor is what each result may hold although the batch has used up its
+// room, in characters: what failed must still be told.
+const turnFloor = 2_000
+
+// room is what is left for the results of a batch.
+type room struct{ left int }
+
+// fit makes a text fit for the log and for what is left, and takes its part.
+// Of one that does not fit, keep puts the whole aside and names it.
+func (r *room) fit(text string, keep func(string) string) string {
+	text = said(text)
+	n := utf8.RuneCountInString(text)
+	if most := max(r.left, turnFloor); n > most {
+		hint := fmt.Sprintf("the results of these calls together exceed %d", turnLimit)
+		if kept := keep(text); kept != "" {
+			hint += "; read or grep " + kept
+		}
+		text, n = ClipTo(text, most, hint).Text, most
+	}
+	r.left -= n
+	return text
+}

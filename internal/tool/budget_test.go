@@ -1,12 +1,18 @@
 package tool_test
 
 import (
+	"context"
+	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
+	"github.com/khaelor/khaelor/internal/disk/memdisk"
+	"github.com/khaelor/khaelor/internal/event"
+	"github.com/khaelor/khaelor/internal/spill"
 	"github.com/khaelor/khaelor/internal/tool"
 )
 
@@ -53,4 +59,57 @@ func TestClipCutsNoCharacterAndCountsWhatIsMissing(t *testing.T) {
 			t.Fatalf("%q became %q with %d omitted", text, got.Text, got.Omitted)
 		}
 	})
+}
+
+// A dozen large results at once: each is whole while there is room, the last
+// ones are cut, and what failed is told all the same.
+func TestTheResultsOfOneBatchHaveABoundTogether(t *testing.T) {
+	const each = 60_000
+	large := define("large", func(context.Context, *tool.Env, input) (tool.Result, error) {
+		return tool.Result{Text: strings.Repeat("é", each)}, nil
+	})
+	bad := define("bad", func(context.Context, *tool.Env, input) (tool.Result, error) {
+		return tool.Result{}, tool.Errorf(event.ToolExecError, "it broke")
+	})
+	spilled := define("spilled", func(context.Context, *tool.Env, input) (tool.Result, error) {
+		return tool.Result{Text: strings.Repeat("x", each), Spill: "/spill/old.txt"}, nil
+	})
+	r := asked(tool.Registry{large, bad, spilled}, "large", "large", "large", "large", "large", "spilled", "bad")
+	home := memdisk.New()
+	newEnv := r.NewEnv
+	r.NewEnv = func(id string) *tool.Env {
+		env := newEnv(id)
+		env.Spill = spill.New(home, "/home", "s", r.Clock)
+		return env
+	}
+	var texts, files []string
+	for _, f := range r.run(t) {
+		switch f := f.(type) {
+		case event.ToolCompleted:
+			texts, files = append(texts, f.ModelText), append(files, f.SpillFile)
+		case event.ToolFailed:
+			texts = append(texts, f.ModelText)
+		}
+	}
+	marker := func(omitted int, file string) string {
+		return fmt.Sprintf("\n[… %d characters left out; the results of these calls together exceed 200000; read or grep %s …]\n", omitted, file)
+	}
+	part := func(c string, n, of int, file string) string {
+		return strings.Repeat(c, n*6/10) + marker(of-n, file) + strings.Repeat(c, n*4/10)
+	}
+	whole := strings.Repeat("é", each)
+	for i, want := range []string{whole, whole, whole, part("é", 20_000, each, files[3]), part("é", 2_000, each, files[4]), part("x", 2_000, each, "/spill/old.txt"), "it broke"} {
+		if texts[i] != want {
+			t.Errorf("result %d has %d characters, want %d: %.80q…", i, len(texts[i]), len(want), texts[i])
+		}
+	}
+	if files[0] != "" || files[3] == "" || files[5] != "/spill/old.txt" {
+		t.Errorf("spilled to %q", files)
+	}
+	name := strings.TrimPrefix(files[3], "/home/")
+	if kept, err := home.Open(name); err != nil {
+		t.Error(err)
+	} else if data, err := io.ReadAll(kept); err != nil || string(data) != whole {
+		t.Errorf("%s keeps %d bytes: %v", name, len(data), err)
+	}
 }

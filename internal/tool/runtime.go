@@ -90,35 +90,56 @@ type Runtime struct {
 // Run gives each call its one result, in order. The error is the log's: what
 // goes wrong in a call is a result.
 func (r *Runtime) Run(ctx context.Context, calls []fold.Call) error {
+	left := &room{left: turnLimit}
 	for _, call := range calls {
-		if err := r.one(ctx, call); err != nil {
+		if err := r.one(ctx, call, left); err != nil {
 			return fmt.Errorf("run %s: %w", call.Name, err)
 		}
 	}
 	return nil
 }
 
-func (r *Runtime) one(ctx context.Context, call fold.Call) error {
+func (r *Runtime) one(ctx context.Context, call fold.Call, left *room) error {
 	if state := r.Log.Fold().State; !state.Runnable() || ctx.Err() != nil {
 		return r.cancel(ctx, call, cancelReason(ctx, state), "")
 	}
-	start := r.Clock.Now()
+	env := r.NewEnv(call.ID)
+	c := closing{call: call, start: r.Clock.Now(), room: left, env: env}
 	t, known := r.Tools.Get(call.Name)
 	if !known {
-		return r.fail(call, start, Errorf(event.ToolNotFound, "There is no tool %q. The tools are: %s.",
+		return r.fail(c, Errorf(event.ToolNotFound, "There is no tool %q. The tools are: %s.",
 			call.Name, strings.Join(r.Tools.Names(), ", ")))
 	}
-	env := r.NewEnv(call.ID)
 	note, err := r.permit(ctx, t, env, &call)
 	if err != nil {
-		return r.settle(ctx, call, start, Result{}, err)
+		return r.settle(ctx, c, Result{}, err)
 	}
 	if _, err := r.Log.Publish(event.ToolStarted{ToolUseID: call.ID, ToolName: call.Name}); err != nil {
 		return err
 	}
 	result, err := r.execute(ctx, t, env, call)
 	result, err = told(note, result, err)
-	return r.settle(ctx, call, start, result, err)
+	return r.settle(ctx, c, result, err)
+}
+
+// closing is what the end of a call is made of.
+type closing struct {
+	call  fold.Call
+	start time.Time
+	room  *room // of the batch
+	env   *Env
+}
+
+// fit makes a text fit into what the batch has left. Where the whole text is
+// kept already it is not kept again.
+func (c closing) fit(text, spilled string) (fitted, spill string) {
+	fitted = c.room.fit(text, func(whole string) string {
+		if spilled == "" && c.env.Spill != nil {
+			spilled, _ = c.env.Spill.Keep(whole) // without it the result is only shorter
+		}
+		return spilled
+	})
+	return fitted, spilled
 }
 
 // told adds to a result what the user said when allowing the call.
@@ -298,26 +319,26 @@ func firstLines(s string, n int) string {
 }
 
 // settle logs what the call did and its one result.
-func (r *Runtime) settle(ctx context.Context, call fold.Call, start time.Time, result Result, err error) error {
+func (r *Runtime) settle(ctx context.Context, c closing, result Result, err error) error {
 	var broken logError
 	if errors.As(err, &broken) {
 		return broken.error
 	}
 	for _, f := range result.Facts {
-		if _, err := r.Log.Publish(owned(f, call.ID)); err != nil {
+		if _, err := r.Log.Publish(owned(f, c.call.ID)); err != nil {
 			return err
 		}
 	}
 	var failed *Error
 	switch {
 	case err == nil:
-		return r.complete(call, start, result)
+		return r.complete(c, result)
 	case ctx.Err() != nil:
-		return r.cancel(ctx, call, cancelReason(ctx, r.Log.Fold().State), result.Text)
+		return r.cancel(ctx, c.call, cancelReason(ctx, r.Log.Fold().State), result.Text)
 	case errors.As(err, &failed):
-		return r.fail(call, start, failed)
+		return r.fail(c, failed)
 	}
-	return r.fail(call, start, Errorf(event.ToolInternal, "%s: %v", call.Name, err))
+	return r.fail(c, Errorf(event.ToolInternal, "%s: %v", c.call.Name, err))
 }
 
 // owned fills in which call a fact belongs to.
@@ -333,18 +354,20 @@ func owned(f event.Fact, toolUseID string) event.Fact {
 	return f
 }
 
-func (r *Runtime) complete(call fold.Call, start time.Time, result Result) error {
+func (r *Runtime) complete(c closing, result Result) error {
+	text, spilled := c.fit(result.Text, result.Spill)
 	_, err := r.Log.Publish(event.ToolCompleted{
-		ToolUseID: call.ID, ModelText: said(result.Text), SpillFile: result.Spill,
-		DurationMS: r.Clock.Since(start).Milliseconds(), UI: result.UI, Media: result.Media,
+		ToolUseID: c.call.ID, ModelText: text, SpillFile: spilled,
+		DurationMS: r.Clock.Since(c.start).Milliseconds(), UI: result.UI, Media: result.Media,
 	})
 	return err
 }
 
-func (r *Runtime) fail(call fold.Call, start time.Time, e *Error) error {
+func (r *Runtime) fail(c closing, e *Error) error {
+	text, _ := c.fit(e.Text, "")
 	_, err := r.Log.Publish(event.ToolFailed{
-		ToolUseID: call.ID, ModelText: said(e.Text), ErrorKind: e.Kind,
-		DurationMS: r.Clock.Since(start).Milliseconds(),
+		ToolUseID: c.call.ID, ModelText: text, ErrorKind: e.Kind,
+		DurationMS: r.Clock.Since(c.start).Milliseconds(),
 	})
 	return err
 }
