@@ -42,6 +42,9 @@ type Request struct {
 	First int    // first line, from 1; 0 is the first
 	Limit int    // number of lines; 0 is Lines, but no more than fit
 	Bytes int    // of text; 0 is Bytes
+	// Named says that the lines are named beside the excerpt. The head leaves
+	// them out when they are those asked for.
+	Named bool
 }
 
 // part says that lines were asked for by number.

@@ -23,6 +23,7 @@ type window struct {
 	name         string
 	first, limit int // lines wanted, from 1
 	room         int // bytes of text
+	named        bool
 
 	text  strings.Builder
 	last  int  // the last line in text
@@ -35,7 +36,7 @@ type window struct {
 // windowOf is the window of a request. A line as it is shown has at most 8.1 KB,
 // so that the first one has room in any that is not smaller.
 func windowOf(q Request) *window {
-	w := &window{name: q.Name, first: max(q.First, 1), limit: Lines, room: Bytes}
+	w := &window{name: q.Name, first: max(q.First, 1), limit: Lines, room: Bytes, named: q.Named}
 	if q.Limit > 0 {
 		w.limit = q.Limit
 	}
@@ -164,7 +165,8 @@ func (w *window) head(charset string) string {
 		return "[the file is empty]"
 	case w.last == 0 && w.ended:
 		return fmt.Sprintf("[the file has %s; offset %d is past its end]", wording.Count(w.lines, "line"), w.first)
-	case !w.complete():
+	case w.complete(), w.named && w.last-w.first+1 == w.limit:
+	default:
 		notes = append(notes, w.extent())
 		if !w.ended || w.last < w.lines {
 			notes = append(notes, fmt.Sprintf("continue with offset %d", w.last+1))

@@ -152,10 +152,27 @@ func (h History) message(seq int64, text string, mentions []event.Mention, image
 	}
 	for _, m := range mentions {
 		if m.Content != nil {
-			h = h.say(seq, fmt.Sprintf("<file path=%q>\n%s\n</file>", m.Path, *m.Content))
+			h = h.say(seq, FileBlock(m))
 		}
 	}
 	return h
+}
+
+// FileBlock is a file that the user mentions, with its content, as the model sees
+// it. A file that holds the tag itself is put between others, so that its text
+// never seems to be the user's.
+func FileBlock(m event.Mention) string {
+	tag, lines, end := "file", "", "\n"
+	for n := 2; strings.Contains(*m.Content, "</"+tag); n++ {
+		tag = fmt.Sprintf("file%d", n)
+	}
+	if m.Range != nil {
+		lines = fmt.Sprintf(` lines="%d-%d"`, m.Range.Start, m.Range.End)
+	}
+	if strings.HasSuffix(*m.Content, "\n") {
+		end = ""
+	}
+	return fmt.Sprintf("<%s path=%q%s>\n%s%s</%[1]s>", tag, m.Path, lines, *m.Content, end)
 }
 
 // say adds text of the user's side, in the last message when that is the
