@@ -144,6 +144,9 @@ func findExact(text string, e Edit) []spot {
 		found = make([]spot, 0, strings.Count(text, e.Old))
 	}
 	eachIndex(text, e.Old, e.All, func(i int) bool {
+		if i > 0 && text[i] == '\n' && text[i-1] == '\r' {
+			return true // half a line ending; the next step finds all of it
+		}
 		found = append(found, spot{in: in, start: i, end: i + len(e.Old)})
 		return e.All || len(found) <= maxPlaces
 	})

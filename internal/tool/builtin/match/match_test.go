@@ -28,6 +28,12 @@ func TestAnEditFindsItsPlaceAndKeepsTheRest(t *testing.T) {
 		"line feeds asked for in a file with CRLF": {
 			"one\r\ntwo\r\nthree\r\n", Edit{Old: "two\nthree", New: "2\n3"}, "one\r\n2\r\n3\r\n", LineEndings,
 		},
+		"a line feed before the first line, in a file with CRLF": {
+			"one\r\ntwo\r\n", Edit{Old: "\ntwo", New: ""}, "one\r\n", LineEndings,
+		},
+		"a carriage return that has to go": {
+			"one\r\ntwo\r\n", Edit{Old: "one\r", New: "one"}, "one\ntwo\r\n", Exact,
+		},
 		"CRLF asked for in a file with line feeds": {
 			"one\ntwo\nthree\n", Edit{Old: "one\r\ntwo", New: "1\r\n2\r\n2.5"}, "1\n2\n2.5\nthree\n", LineEndings,
 		},
@@ -432,6 +438,7 @@ func FuzzApply(f *testing.F) {
 	for _, s := range []struct{ text, old, new string }{
 		{"a\r\nb\n", "a\nb", "c\n"},
 		{"a\rb\rc", "b\n", "x\ny\n"},
+		{"a\nb\n", "\nb", ""},
 		{"\tfoo  \n\tbar\n", "    foo\n    bar", "    baz"},
 		{"\t\tfoo\n\t\t\tbar\n", "foo\n    bar\n", "foo\n        x\n    bar\n"},
 		{"“x”\xff\xfe\n", `"x"`, "y"},
