@@ -43,6 +43,10 @@ type Command struct {
 	Stdin []byte
 	// Interactive keeps standard input open for Proc.Write.
 	Interactive bool
+	// TTY gives the command a terminal of its own, 120 columns by 40 lines and
+	// without echo, for its input and both outputs. Implies Interactive; its
+	// output ends lines with CR LF.
+	TTY bool
 	// OnOutput sees all output, also what exceeds MaxOutput.
 	OnOutput OutputFunc
 	// MaxOutput bounds what the Result holds of each stream, in bytes.

@@ -130,32 +130,12 @@ func (p *Proc) CloseStdin() error {
 
 // start wires the streams and starts the goroutines that Gone waits for.
 func (p *Proc) start() error {
-	var theirs []*os.File
+	theirs, err := p.wire()
 	defer func() { closeAll(theirs) }()
-	outputs := []*io.Writer{&p.cmd.Stdout, &p.cmd.Stderr}
-	if p.Command.Line != "" {
-		outputs = outputs[:1]
+	if err == nil {
+		err = p.cmd.Start()
 	}
-	for _, out := range outputs {
-		r, w, err := os.Pipe()
-		if err != nil {
-			closeAll(p.pipes)
-			return programError(p.cmd.Path, err)
-		}
-		*out, theirs, p.pipes = w, append(theirs, w), append(p.pipes, r)
-	}
-	if p.Command.Line != "" {
-		p.cmd.Stderr = p.cmd.Stdout
-	}
-	if p.Command.Interactive || p.Command.Stdin != nil {
-		r, w, err := os.Pipe()
-		if err != nil {
-			closeAll(p.pipes)
-			return programError(p.cmd.Path, err)
-		}
-		p.cmd.Stdin, theirs, p.stdin = r, append(theirs, r), w
-	}
-	if err := p.cmd.Start(); err != nil {
+	if err != nil {
 		closeAll(p.pipes)
 		return errors.Join(programError(p.cmd.Path, err), p.CloseStdin())
 	}
@@ -169,6 +149,36 @@ func (p *Proc) start() error {
 	p.helpers.Go(p.guard)
 	go p.run()
 	return nil
+}
+
+// wire makes the pipes, or the terminal. It returns the ends that are the
+// command's.
+func (p *Proc) wire() (theirs []*os.File, err error) {
+	if p.Command.TTY {
+		return p.wireTerminal()
+	}
+	outputs := []*io.Writer{&p.cmd.Stdout, &p.cmd.Stderr}
+	if p.Command.Line != "" {
+		outputs = outputs[:1]
+	}
+	for _, out := range outputs {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return theirs, err
+		}
+		*out, theirs, p.pipes = w, append(theirs, w), append(p.pipes, r)
+	}
+	if p.Command.Line != "" {
+		p.cmd.Stderr = p.cmd.Stdout
+	}
+	if p.Command.Interactive || p.Command.Stdin != nil {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return theirs, err
+		}
+		p.cmd.Stdin, theirs, p.stdin = r, append(theirs, r), w
+	}
+	return theirs, nil
 }
 
 func closeAll(files []*os.File) {
