@@ -105,7 +105,9 @@ func (p *project) engineOptions(log *session.Log, tools tool.Registry, attended 
 		Params: p.params, Price: p.price, Attended: attended,
 		MaxTurns: c.MaxTurns, MaxCost: c.MaxCost, Timeout: c.Timeout,
 		Remember: p.remember,
-		Limits:   tool.Limits{BashTimeoutMS: c.Bash.Timeout.Milliseconds(), BashMaxTimeoutMS: c.Bash.MaxTimeout.Milliseconds()},
+		Limits: tool.Limits{
+			BashTimeoutMS: c.Bash.Timeout.Milliseconds(), BashMaxTimeoutMS: c.Bash.MaxTimeout.Milliseconds(), ProcessTTY: c.Process.PTY,
+		},
 	}, nil
 }
 

@@ -42,6 +42,7 @@ type Config struct {
 	Env             Env
 	Sandbox         Sandbox
 	Bash            Bash
+	Process         Process
 	Compaction      Compaction
 	Budget          Budget
 	Verify          Verify
@@ -86,6 +87,11 @@ type Sandbox struct {
 type Bash struct {
 	Timeout    time.Duration // after which a command goes on in the background
 	MaxTimeout time.Duration // the most a call may ask for
+}
+
+// Process is how background processes run.
+type Process struct {
+	PTY bool // on a terminal of their own
 }
 
 // Compaction chooses who writes the summary.
@@ -160,6 +166,8 @@ func Fields() []Field {
 			func(c *Config) *time.Duration { return &c.Bash.Timeout }).from("BASH_DEFAULT_TIMEOUT_MS"),
 		millis("bash.maxTimeoutMs", `600000`, "milliseconds a call may ask for at most",
 			func(c *Config) *time.Duration { return &c.Bash.MaxTimeout }).from("BASH_MAX_TIMEOUT_MS"),
+		toggle("process.pty", `false`, "whether background processes run on a terminal of their own",
+			func(c *Config) *bool { return &c.Process.PTY }).userOnly(),
 		text("baseURL", `""`, "address of the Messages API; empty means the provider's own",
 			func(c *Config) *string { return &c.BaseURL }).userOnly().from("ANTHROPIC_BASE_URL"),
 		secret("apiKey", "API key", func(c *Config) *Secret { return &c.APIKey }).from("ANTHROPIC_API_KEY"),

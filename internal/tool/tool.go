@@ -194,6 +194,7 @@ type Env struct {
 type Limits struct {
 	BashTimeoutMS    int64 // after which a command without a timeout of its own goes to the background
 	BashMaxTimeoutMS int64
+	ProcessTTY       bool // background processes run on a terminal of ours
 }
 
 // Registry is the list of tools, in the order of the prompt.

@@ -76,6 +76,10 @@ func bash(ctx context.Context, env *tool.Env, in bashInput) (tool.Result, error)
 		return tool.Result{}, tool.Errorf(event.ToolInvalidInput,
 			"timeout_ms is from 1 to %d. Without it a long command goes on in the background.", longest)
 	}
+	file := parseLine(in.Command)
+	if err := screenEditor(file); err != nil {
+		return tool.Result{}, err
+	}
 	out := newOutput(env)
 	proc, err := workspace.Start(env.Workspace, workspace.Command{
 		Line: in.Command, Cwd: need.Cwd, MaxOutput: captured,
@@ -94,7 +98,7 @@ func bash(ctx context.Context, env *tool.Env, in bashInput) (tool.Result, error)
 	}
 	select {
 	case <-proc.Exited():
-		return finished(env, in, proc, out)
+		return finished(env, in, proc, out, unkept(env.Workspace, file, need.Cwd))
 	case <-env.Background:
 	case <-patience.Done():
 	}
@@ -126,8 +130,10 @@ func startFailure(err error, cwd string) error {
 	return tool.Errorf(event.ToolExecError, "The command could not be started: %v.", err)
 }
 
-// finished is the result of a command that ended in the foreground.
-func finished(env *tool.Env, in bashInput, proc *workspace.Proc, out *output) (tool.Result, error) {
+// finished is the result of a command that ended in the foreground. Its exit
+// code is the shell's: of a pipe that of the last member, as the line says
+// itself when it sets pipefail.
+func finished(env *tool.Env, in bashInput, proc *workspace.Proc, out *output, unkept string) (tool.Result, error) {
 	run, err := proc.Wait(context.Background()) // it has ended
 	if err != nil {
 		return tool.Result{}, err
@@ -138,6 +144,9 @@ func finished(env *tool.Env, in bashInput, proc *workspace.Proc, out *output) (t
 			"Stopped with all its children after timeout_ms, %d. Output until then:\n%s", in.TimeoutMS, text)
 	}
 	notes := ending(run)
+	if unkept != "" {
+		notes = append(notes, unkept)
+	}
 	if len(run.Left) > 0 {
 		info, err := env.Processes.Adopt(proc, "", env.ToolUseID)
 		if err != nil { // at the end of the session; Adopt has ended it

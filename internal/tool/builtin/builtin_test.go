@@ -12,9 +12,11 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/khaelor/khaelor/internal/clock"
 	"github.com/khaelor/khaelor/internal/event"
 	"github.com/khaelor/khaelor/internal/fold"
 	"github.com/khaelor/khaelor/internal/process"
+	"github.com/khaelor/khaelor/internal/spill"
 	"github.com/khaelor/khaelor/internal/tool"
 	"github.com/khaelor/khaelor/internal/workspace"
 )
@@ -26,13 +28,12 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // project is a folder with what a call may use of it.
 type project struct {
 	testing.TB
-	dir     string
-	env     *tool.Env
-	ws      *workspace.Local
-	blobs   map[string]string
-	spilled []string
-	output  strings.Builder
-	seen    map[string]string // path → sha256
+	dir    string
+	env    *tool.Env
+	ws     *workspace.Local
+	blobs  map[string]string
+	output strings.Builder
+	seen   map[string]string // path → sha256
 }
 
 func newProject(t testing.TB, files map[string]string, opts ...workspace.Option) *project {
@@ -52,17 +53,20 @@ func newProject(t testing.TB, files map[string]string, opts ...workspace.Option)
 			return fold.Sighting{Path: path, SHA256: sum}, ok
 		},
 		Output: func(chunk string) { p.output.WriteString(chunk) },
-		Spill: func(text []byte) (string, error) {
-			p.spilled = append(p.spilled, string(text))
-			return "/spill/1.txt", nil
-		},
 		PutBlob: func(data []byte) (string, error) {
 			sum := hash(string(data))
 			p.blobs[sum] = string(data)
 			return sum, nil
 		},
 	}
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	must(t, err)
+	state, err := workspace.OpenDir(home)
+	must(t, err)
+	p.env.Spill = spill.New(state, home, "session", clock.System())
+	p.env.SpillDir = p.env.Spill.Folder()
 	t.Cleanup(func() {
+		must(t, state.Close())
 		must(t, p.env.Processes.StopAll(t.Context()), p.ws.Close())
 	})
 	return p

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -78,20 +79,29 @@ func startProcess(env *tool.Env, in processInput) (tool.Result, error) {
 	if _, err := commandNeed(env, in.Command, ""); err != nil {
 		return tool.Result{}, err
 	}
-	info, err := env.Processes.Start(workspace.Command{Line: in.Command}, "", env.ToolUseID)
+	info, err := env.Processes.Start(workspace.Command{Line: in.Command, TTY: env.Limits.ProcessTTY}, "", env.ToolUseID)
 	if err != nil {
 		return tool.Result{}, startFailure(err, env.Workspace.Cwd())
 	}
 	return about(in, fmt.Sprintf("started %s (pid %d)", info.ID, info.PID)), nil
 }
 
+// mostOrphans bounds how many processes of dead sessions are listed.
+const mostOrphans = 20
+
 func listProcesses(env *tool.Env) tool.Result {
 	in := processInput{Action: "list"}
-	infos := env.Processes.List()
-	if len(infos) == 0 {
+	infos, orphans := env.Processes.List(), workspace.Orphans(env.Workspace)
+	if len(infos)+len(orphans) == 0 {
 		return about(in, "no processes")
 	}
 	var b strings.Builder
+	for _, o := range orphans[:min(len(orphans), mostOrphans)] {
+		fmt.Fprintf(&b, "orphaned (session %s is gone): %s; stop it with: kill -- -%d\n", cmp.Or(o.Session, "?"), firstLine(event.Text(o.Command)), o.Group)
+	}
+	if more := len(orphans) - mostOrphans; more > 0 {
+		fmt.Fprintf(&b, "%d more are orphaned\n", more)
+	}
 	for _, info := range infos {
 		fmt.Fprintf(&b, "%s %s, %d bytes printed: %s\n", info.ID, condition(info), info.Output, firstLine(info.Command))
 	}

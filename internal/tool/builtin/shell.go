@@ -1,0 +1,216 @@
+package builtin
+
+import (
+	"path"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/khaelor/khaelor/internal/event"
+	"github.com/khaelor/khaelor/internal/tool"
+	"github.com/khaelor/khaelor/internal/workspace"
+)
+
+// mostParsed bounds the command lines that are looked through, in bytes.
+const mostParsed = 64 << 10
+
+// parseLine is a command line as bash reads it, nil when it cannot be told.
+func parseLine(line string) *syntax.File {
+	if len(line) > mostParsed {
+		return nil
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), "")
+	if err != nil {
+		return nil // bash says what is wrong with it
+	}
+	return file
+}
+
+// unkept says what of a command line's effects on its shell the next call will
+// miss: "" for nothing, or for nothing that was meant to last.
+func unkept(ws workspace.Workspace, file *syntax.File, cwd string) string {
+	if file == nil {
+		return ""
+	}
+	s := shellState{dirs: []string{cwd}, onlySets: true}
+	s.run(file.Stmts)
+	moved, set := s.moved(ws, cwd), s.sets && s.onlySets
+	switch {
+	case moved && set:
+		return "cd and variables last for this call only"
+	case moved:
+		return "cd lasts for this call only"
+	case set:
+		return "variables last for this call only"
+	}
+	return ""
+}
+
+// shellState is what the main shell of a command line has become, as far as
+// the text tells. Subshells, pipes, functions, branches and loops are not
+// looked into.
+type shellState struct {
+	dirs     []string // the stack of folders, the present one last; "" is unknown
+	previous string
+	sets     bool // something is set
+	onlySets bool // nothing else is done
+}
+
+func (s *shellState) run(stmts []*syntax.Stmt) {
+	for _, stmt := range stmts {
+		s.statement(stmt)
+	}
+}
+
+func (s *shellState) statement(stmt *syntax.Stmt) {
+	if stmt.Background || stmt.Coprocess {
+		s.onlySets = false
+		return
+	}
+	switch cmd := stmt.Cmd.(type) {
+	case *syntax.BinaryCmd:
+		switch cmd.Op {
+		case syntax.AndStmt:
+			s.statement(cmd.X)
+			s.statement(cmd.Y)
+			return
+		case syntax.OrStmt:
+			s.statement(cmd.X)
+			return
+		}
+	case *syntax.Block:
+		s.run(cmd.Stmts)
+		return
+	case *syntax.DeclClause:
+		s.sets = true
+		return
+	case *syntax.CallExpr:
+		s.call(cmd)
+		return
+	}
+	s.onlySets = false
+}
+
+func (s *shellState) call(cmd *syntax.CallExpr) {
+	if len(cmd.Args) == 0 {
+		s.sets = true
+		return
+	}
+	var words []string
+	for _, arg := range cmd.Args {
+		words = append(words, literal(arg))
+	}
+	switch words[0] {
+	case "cd":
+		s.cd(words[1:])
+	case "pushd":
+		s.dirs = append(s.dirs, s.here())
+		s.cd(words[1:])
+	case "popd":
+		if len(s.dirs) > 1 {
+			s.dirs = s.dirs[:len(s.dirs)-1]
+		}
+	case "source", ".", "unset", "set", "shopt", "alias", "umask", "ulimit":
+		s.sets = true
+	default:
+		s.onlySets = false
+	}
+}
+
+func (s *shellState) here() string { return s.dirs[len(s.dirs)-1] }
+
+func (s *shellState) cd(args []string) {
+	for len(args) > 0 && len(args[0]) > 1 && args[0][0] == '-' {
+		args = args[1:]
+	}
+	to := ""
+	switch {
+	case len(args) == 0 || args[0] == "":
+	case args[0] == "-":
+		to = s.previous
+	case path.IsAbs(args[0]):
+		to = args[0]
+	case s.here() != "" && args[0][0] != '~':
+		to = s.here() + "/" + args[0] // not cleaned: in link/.. the link counts
+	}
+	s.previous, s.dirs[len(s.dirs)-1] = s.here(), to
+}
+
+// moved says that the shell ended in another folder than it began in.
+func (s *shellState) moved(ws workspace.Workspace, cwd string) bool {
+	here := s.here()
+	if here == cwd {
+		return false
+	}
+	place, err := workspace.Resolve(ws, here)
+	return here == "" || err != nil || place.Path != cwd
+}
+
+// literal is a word that means itself, "" when something is put into it.
+func literal(word *syntax.Word) string {
+	var b strings.Builder
+	for _, part := range word.Parts {
+		switch part := part.(type) {
+		case *syntax.Lit:
+			b.WriteString(strings.ReplaceAll(part.Value, `\`, ""))
+		case *syntax.SglQuoted:
+			b.WriteString(part.Value)
+		case *syntax.DblQuoted:
+			for _, inner := range part.Parts {
+				lit, ok := inner.(*syntax.Lit)
+				if !ok {
+					return ""
+				}
+				b.WriteString(lit.Value)
+			}
+		default:
+			return ""
+		}
+	}
+	return b.String()
+}
+
+// screenEditor refuses the one kind of program that waits for ever without a
+// terminal: vi reads its standard error then, which never ends.
+func screenEditor(file *syntax.File) error {
+	var found string
+	if file != nil {
+		syntax.Walk(file, func(n syntax.Node) bool {
+			if stmt, ok := n.(*syntax.Stmt); ok {
+				if call, ok := stmt.Cmd.(*syntax.CallExpr); ok && waits(call, stmt.Redirs) {
+					found = literal(call.Args[0])
+				}
+			}
+			return found == ""
+		})
+	}
+	if found == "" {
+		return nil
+	}
+	return tool.Errorf(event.ToolInvalidInput, "%s needs a terminal, and there is none. Use edit, or give it its commands (%s -es -c …). Nothing was run.", found, found)
+}
+
+// waits says that a call is vi without anything that it could do by itself.
+func waits(call *syntax.CallExpr, redirects []*syntax.Redirect) bool {
+	if len(call.Args) == 0 {
+		return false
+	}
+	switch path.Base(literal(call.Args[0])) {
+	case "vi", "vim", "nvim", "view", "vimdiff":
+	default:
+		return false
+	}
+	for _, r := range redirects {
+		switch r.Op {
+		case syntax.RdrIn, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+			return false
+		}
+	}
+	for _, arg := range call.Args[1:] {
+		word := literal(arg)
+		if strings.HasPrefix(word, "+") || strings.HasPrefix(word, "--") || len(word) > 1 && word[0] == '-' && strings.ContainsAny(word, "esSEcTh") {
+			return false
+		}
+	}
+	return true
+}
