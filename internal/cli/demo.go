@@ -270,7 +270,7 @@ func (p *project) play(ctx context.Context, prompt string, o demoOptions) (demoR
 		p.announceDemo(prompt)
 		defer newTranscript(p.app.Stdout, log).stop()
 	}
-	exit, err := c.begin(ctx, prompt)
+	exit, err := c.begin(ctx, prompt, "")
 	r := demoResult{result: c.resultOf(), ScriptedModel: true, Problems: []string{}}
 	r.Before, r.After = proof(log.Fold())
 	if exit != exitOK {

@@ -74,7 +74,7 @@ func (a *App) headless(ctx context.Context, f *runFlags, words []string) (result
 		return result{}, errors.Join(err, p.close())
 	}
 	a.warnUntrusted(p)
-	r, err := c.runTask(ctx, f, prompt)
+	r, err := c.runTask(ctx, f, prompt, strings.Join(words, " "))
 	return r, errors.Join(err, p.close())
 }
 
@@ -138,12 +138,12 @@ func title(prompt string) string {
 
 // runTask runs one task and closes the session. Who listens hears of all that
 // is written until then.
-func (c *conversation) runTask(ctx context.Context, f *runFlags, prompt string) (result, error) {
+func (c *conversation) runTask(ctx context.Context, f *runFlags, prompt, typed string) (result, error) {
 	stop, err := c.attachOutput(f)
 	defer stop()
 	exit := exitOK
 	if err == nil {
-		exit, err = c.begin(ctx, prompt)
+		exit, err = c.begin(ctx, prompt, typed)
 	}
 	err = errors.Join(err, c.close(context.WithoutCancel(ctx)))
 	r := c.resultOf()
@@ -159,11 +159,14 @@ func (c *conversation) runTask(ctx context.Context, f *runFlags, prompt string) 
 	return r, err
 }
 
-// begin dispatches the prompt, or continues without one, and waits.
-func (c *conversation) begin(ctx context.Context, prompt string) (exit int, err error) {
-	var first command.Command = command.SubmitMessage{Text: prompt}
-	if strings.TrimSpace(prompt) == "" {
-		first = command.Continue{}
+// begin dispatches the prompt, with the files mentioned in what was typed of it,
+// or continues without one, and waits.
+func (c *conversation) begin(ctx context.Context, prompt, typed string) (exit int, err error) {
+	var first command.Command = command.Continue{}
+	if strings.TrimSpace(prompt) != "" {
+		if first, err = c.message(prompt, typed); err != nil {
+			return exitOK, err
+		}
 	}
 	err = c.engine.Dispatch(first)
 	if errors.Is(err, engine.ErrNothingToDo) || errors.Is(err, engine.ErrEmptyMessage) {

@@ -150,7 +150,11 @@ func (s *lines) handle(ctx context.Context, text string) (leave bool, err error)
 			return false, s.complain(err)
 		}
 	}
-	if err := s.chat.engine.Dispatch(command.SubmitMessage{Text: text}); err != nil {
+	message, err := s.chat.message(text, text)
+	if err == nil {
+		err = s.chat.engine.Dispatch(message)
+	}
+	if err != nil {
 		return false, s.complain(err)
 	}
 	return s.watch(ctx)
@@ -228,7 +232,11 @@ func (s *lines) steer(ctx context.Context, text string) error {
 		}
 		return err
 	}
-	return s.complain(s.chat.engine.Dispatch(command.Steer{Text: text}))
+	word, err := s.chat.steering(text)
+	if err == nil {
+		err = s.chat.engine.Dispatch(word)
+	}
+	return s.complain(err)
 }
 
 // interrupt stops the task. A call that waits for a permission does not run.

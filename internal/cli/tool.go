@@ -140,7 +140,7 @@ func (p *project) callTool(ctx context.Context, call *oneCall) (toolResult, erro
 	}
 	r := toolResult{FilesModified: []event.FileModified{}}
 	defer log.Bus().OnAny(func(rec event.Record) { r.take(rec.Fact) }, nil)()
-	exit, err := c.begin(ctx, "run one tool")
+	exit, err := c.begin(ctx, "run one tool", "")
 	err = errors.Join(err, c.close(context.WithoutCancel(ctx)))
 	if exit != exitOK {
 		r.exit = exit

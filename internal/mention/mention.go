@@ -42,6 +42,8 @@ type World struct {
 	Denied func(given string, place workspace.Place) string
 	// PutBlob keeps content with the session and returns its SHA-256.
 	PutBlob func(data []byte) (sha256 string, err error)
+	// TextOnly says that pictures and documents have no place.
+	TextOnly bool
 }
 
 // Attached is what goes along with a message.
@@ -160,6 +162,10 @@ func (c *collector) attach(shown string, e excerpt.Excerpt) {
 
 // keep stores a picture or document, when there is room for it.
 func (c *collector) keep(w Word, m excerpt.Media) (ok bool, err error) {
+	if c.TextOnly {
+		c.warn(w, "a running task takes text only; send it when the task has ended")
+		return false, nil
+	}
 	if len(m.Data) > c.media || len(c.Images) == mediaCount {
 		c.warn(w, "a message holds %d pictures and documents, and %d MB of them", mediaCount, mediaLimit>>20)
 		return false, nil

@@ -167,6 +167,10 @@ func TestAPictureGoesWithTheMessage(t *testing.T) {
 	if strings.Join(said, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got %q", said)
 	}
+	w.TextOnly = true
+	if a := attach(t, w, "@a.jpg @t.svg"); len(a.Warnings) != 1 || len(a.Images) > 0 || len(a.Mentions) != 1 {
+		t.Errorf("got %+v", a)
+	}
 	if a.Reads[1].SHA256 != hash(large) {
 		t.Errorf("the fact is not about the file: %+v", a.Reads[1])
 	}
