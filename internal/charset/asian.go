@@ -31,7 +31,7 @@ func eastAsian(head []byte) (Charset, bool) {
 }
 
 // script counts the characters of a text that are not ASCII.
-type script struct{ kana, ideographs, frequent, signs, others int }
+type script struct{ kana, narrow, ideographs, frequent, signs, others int }
 
 // classify fails for a text with what is no character; cut allows one at its
 // end.
@@ -46,6 +46,8 @@ func classify(text string, cut bool) (script, bool) {
 			}
 		case r >= 'ぁ' && r <= 'ヿ':
 			n.kana++
+		case r >= '｡' && r <= 'ﾟ': // narrow kana, which are the capitals of Latin-1
+			n.narrow++
 		case unicode.Is(unicode.Han, r):
 			n.ideographs++
 			if strings.ContainsRune(frequent, r) {
@@ -63,14 +65,14 @@ func classify(text string, cut bool) (script, bool) {
 // fits asks for a decent share of what tells the language, and for few
 // characters that are of neither.
 func (n script) fits(chinese bool) bool {
-	all := n.kana + n.ideographs + n.signs + n.others
-	if n.others*8 > all {
+	all := n.kana + n.narrow + n.ideographs + n.signs + n.others
+	if n.others*8 > all || n.narrow*2 > all {
 		return false
 	}
 	if chinese {
 		return n.kana*8 <= all && n.frequent >= 2 && n.frequent*6 >= n.ideographs
 	}
-	return n.kana >= 2 && n.kana*6 >= all
+	return n.kana >= 3 && n.kana*6 >= all
 }
 
 // frequent are characters that Chinese texts, comments and messages are full

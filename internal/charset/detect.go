@@ -58,7 +58,7 @@ func Detect(head []byte) (c Charset, ok bool) {
 		return c, true
 	}
 	switch {
-	case n.invalid*3 > len(head) && n.control > 0: // without controls some alphabet of eight bits
+	case n.invalid*3 > len(head): // another alphabet, or no text: as Latin-1 it would be read by nobody
 		return Charset{}, false
 	case slices.ContainsFunc(head, undefined):
 		return Charset{Name: "ISO-8859-1", codec: charmap.ISO8859_1}, true

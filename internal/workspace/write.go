@@ -16,13 +16,17 @@ import (
 )
 
 // WriteFile replaces a file's content whole or not at all. The file keeps its
-// mode, owner and extended attributes; links, symbolic and hard, stay links.
+// mode, owner and extended attributes; links, symbolic and hard, stay links. A
+// link that leads nowhere is not written through.
 func (l *Local) WriteFile(name string, data []byte) error {
 	s, err := l.spot("write", name)
 	if err != nil {
 		return err
 	}
 	defer s.close()
+	if s.Dangling {
+		return &fs.PathError{Op: "write", Path: name, Err: fmt.Errorf("link to %s: %w", s.Path, fs.ErrNotExist)}
+	}
 	info, err := s.dir.Lstat(s.name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/khaelor/khaelor/internal/charset"
 	"github.com/khaelor/khaelor/internal/event"
@@ -55,7 +58,7 @@ func edit(_ context.Context, env *tool.Env, in editInput) (tool.Result, error) {
 	if err != nil {
 		return tool.Result{}, err
 	}
-	set, ok := charset.Detect(data[:min(len(data), charset.Sniff)])
+	set, ok := charset.Detect(data) // all of it: what the head does not tell counts here
 	if !ok {
 		return tool.Result{}, tool.Errorf(event.ToolInvalidInput, "%s is a binary file; edit changes text only.", t.shown)
 	}
@@ -147,45 +150,98 @@ func mismatch(err error, shown string) error {
 	var miss *match.NotFoundError
 	switch {
 	case errors.As(err, &ambiguous):
-		but := ""
-		if ambiguous.Rung > match.Exact {
-			but = " but for " + ambiguous.Rung.String()
-		}
-		return tool.Errorf(event.ToolAmbiguousEdit,
-			"old_string fits %d places in %s%s: %s. Nothing was changed. Add lines around it so that it fits one, or set replace_all.",
-			len(ambiguous.Lines), shown, but, lineList(ambiguous.Lines))
+		return tool.Errorf(event.ToolAmbiguousEdit, "%s", severally(ambiguous, shown))
 	case errors.As(err, &miss):
 		return tool.Errorf(event.ToolNotFound, "old_string is not in %s. Nothing was changed. %s", shown, nearby(miss.Near))
 	}
 	return tool.Errorf(event.ToolInvalidInput, "The edit would leave %s as it is.", shown)
 }
 
+func severally(e *match.AmbiguousError, shown string) string {
+	number := strconv.Itoa(len(e.Lines))
+	if e.More {
+		number = "over " + number
+	}
+	but, do := "", "Add lines around it so that it fits one, or set replace_all."
+	if e.Rung > match.Exact {
+		but = " but for " + e.Rung.String()
+	}
+	if e.Rung > match.LineEndings {
+		do = "Copy it exactly from one of them, or add lines around it."
+	}
+	return fmt.Sprintf("old_string fits %s places in %s%s: %s. Nothing was changed. %s", number, shown, but, lineList(e.Lines), do)
+}
+
 func nearby(r *match.Region) string {
 	if r == nil {
 		return "Nothing in it is like old_string: read it, or look for the text with grep."
 	}
-	how := ""
-	if r.Blank() {
-		how = " in white space only"
+	how, quote := "", func(s string) string { return s }
+	switch {
+	case r.Blank():
+		how, quote = " in white space only", strconv.Quote
+	case r.Alike():
+		how, quote = " in look-alike characters only", strconv.QuoteToASCII
+	case slices.ContainsFunc(slices.Concat(r.Text, r.Want), unseen):
+		quote = strconv.Quote
+	}
+	if r.Blank() && strings.Contains(strings.Join(r.Text, ""), "\t") != strings.Contains(strings.Join(r.Want, ""), "\t") {
+		how += " (tabs and blanks)"
 	}
 	return fmt.Sprintf("Most like it are lines %d-%d, which differ%s from line %d on.\nfile:\n%s\nold_string:\n%s",
-		r.First, r.Last, how, r.Line, quotedLines(r.Text, r.Blank()), quotedLines(r.Want, r.Blank()))
+		r.First, r.Last, how, r.Line, quoted(r.Text, r.Want, quote), quoted(r.Want, r.Text, quote))
 }
 
-// quotedLines shows lines as they are, or quoted where the white space counts.
-func quotedLines(lines []string, quote bool) string {
+// unseen reports a line with a character that does not show.
+func unseen(line string) bool {
+	return strings.ContainsFunc(line, func(r rune) bool { return r != '\t' && !unicode.IsPrint(r) })
+}
+
+// excerptLength is how much of a long line is shown, in characters; excerptLead
+// is how much of that comes before the first difference.
+const (
+	excerptLength = 300
+	excerptLead   = 60
+)
+
+// quoted shows lines, and of long ones the part where they begin to differ from
+// the others.
+func quoted(lines, others []string, quote func(string) string) string {
 	if len(lines) == 0 {
 		return "(no line there)"
 	}
 	shown := make([]string, len(lines))
 	for i, line := range lines {
-		if len(line) > lineLength {
-			line = string(wording.Prefix([]byte(line), lineLength)) + "…"
+		other := ""
+		if i < len(others) {
+			other = others[i]
 		}
-		if quote {
-			line = strconv.Quote(line)
-		}
-		shown[i] = line
+		shown[i] = excerptOf(line, other, quote)
 	}
 	return strings.Join(shown, "\n")
+}
+
+func excerptOf(line, other string, quote func(string) string) string {
+	if utf8.RuneCountInString(line) <= excerptLength {
+		return quote(line)
+	}
+	common := 0
+	for common < min(len(line), len(other)) && line[common] == other[common] {
+		common++
+	}
+	from := 0
+	if common > excerptLength-excerptLead {
+		for from = common - excerptLead; from < common && !utf8.RuneStart(line[from]); {
+			from++
+		}
+	}
+	before, after := "", ""
+	part := string(wording.Prefix([]byte(line[from:]), excerptLength))
+	if from > 0 {
+		before = "…"
+	}
+	if from+len(part) < len(line) {
+		after = "…"
+	}
+	return before + quote(part) + after
 }

@@ -6,11 +6,14 @@ import (
 	_ "embed"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/khaelor/khaelor/internal/event"
 	"github.com/khaelor/khaelor/internal/tool"
 	"github.com/khaelor/khaelor/internal/wording"
+	"github.com/khaelor/khaelor/internal/workspace"
 )
 
 //go:embed write.md
@@ -38,6 +41,9 @@ func write(_ context.Context, env *tool.Env, in writeInput) (tool.Result, error)
 	if err != nil {
 		return tool.Result{}, err
 	}
+	if err := throughNothing(env, in.Path); err != nil {
+		return tool.Result{}, err
+	}
 	c := change{target: t, operation: event.FileWritten, exists: true, after: []byte(*in.Content), is: *in.Content}
 	c.before, err = env.Workspace.ReadFile(t.Path.Path)
 	switch {
@@ -61,11 +67,28 @@ func write(_ context.Context, env *tool.Env, in writeInput) (tool.Result, error)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	text := "wrote " + t.shown + " (new, " + wording.Count(fact.DiffStats.Added, "line") + ")"
-	if c.exists {
-		text = "wrote " + t.shown + " (" + counted(fact.DiffStats) + ")"
+	text := "wrote " + t.shown + " (" + counted(fact.DiffStats) + ")"
+	if !c.exists {
+		text = "wrote " + t.shown + " (new, " + wording.Count(fact.DiffStats.Added, "line") + ")"
+		if name := reservedIn(t.shown); name != "" {
+			text += fmt.Sprintf("; Windows cannot have the name %q", name)
+		}
 	}
 	return changed(text, "Write", fact), nil
+}
+
+// throughNothing refuses a path with a link to what does not exist: the model
+// means the link, and nobody has said that its target may come to be.
+func throughNothing(env *tool.Env, given string) error {
+	for path := given; path != ""; path = path[:max(0, strings.LastIndexByte(path, '/'))] {
+		place, err := workspace.Resolve(env.Workspace, path)
+		if err == nil && place.Dangling {
+			target := LogPath(env.Workspace.Cwd(), place.Path)
+			return tool.Errorf(event.ToolInvalidInput,
+				"%s is a link to %s, which does not exist; nothing was written. Write %s itself, or remove the link.", path, target, target)
+		}
+	}
+	return nil
 }
 
 // fresh refuses to replace content that the model has not seen. What it saw

@@ -48,7 +48,8 @@ func (f folded) whole(j int) bool { return f.at[j] >= 0 }
 const indent = '\xff'
 
 func fold(s string, how folding) folded {
-	f := folder{folding: how, s: s, out: make([]byte, 0, len(s)+1), at: make([]int32, 0, len(s)+2), blanksFrom: -1}
+	f := folder{folding: how, s: s, at: make([]int32, 0, len(s)+1), blanksFrom: -1}
+	f.out.Grow(len(s))
 	for f.i < len(s) {
 		f.unit()
 	}
@@ -56,14 +57,14 @@ func fold(s string, how folding) folded {
 	if f.blanksFrom >= 0 {
 		end = f.blanksFrom
 	}
-	return folded{text: string(f.out), at: append(f.at, int32(end)), tail: s[end:]}
+	return folded{text: f.out.String(), at: append(f.at, int32(end)), tail: s[end:]}
 }
 
 type folder struct {
 	folding
 	s   string
 	i   int
-	out []byte
+	out strings.Builder
 	at  []int32
 	// blanksFrom is where the blanks before the end of s begin; -1 without.
 	blanksFrom int
@@ -136,7 +137,7 @@ func (f *folder) char(rest string) {
 
 // emit adds a unit of size bytes.
 func (f *folder) emit(is string, size int) {
-	f.out = append(f.out, is...)
+	f.out.WriteString(is)
 	f.at = append(f.at, int32(f.i))
 	for range len(is) - 1 {
 		f.at = append(f.at, ^int32(f.i))
