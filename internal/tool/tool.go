@@ -26,6 +26,7 @@ import (
 	"github.com/khaelor/khaelor/internal/fold"
 	"github.com/khaelor/khaelor/internal/process"
 	"github.com/khaelor/khaelor/internal/spill"
+	"github.com/khaelor/khaelor/internal/web"
 	"github.com/khaelor/khaelor/internal/workspace"
 )
 
@@ -133,6 +134,7 @@ type Need struct {
 	Paths        []Path
 	Command      string // a shell command, whole
 	Cwd          string // where the command runs, canonical
+	URL          string // of a page, canonical
 }
 
 // Path is a file a call wants to touch.
@@ -147,8 +149,8 @@ type Result struct {
 	Text  string
 	Spill string // file with the whole output, when Text is a part of it
 	UI    event.ToolUI
-	// Facts are file.read and file.modified, logged before the result. Their
-	// ToolUseID is filled in.
+	// Facts are logged before the result: file.read and file.modified, whose
+	// ToolUseID is filled in, and todo.updated.
 	Facts []event.Fact
 	Media []event.Media
 }
@@ -186,6 +188,11 @@ type Env struct {
 	// Background ends when the user wants the running command to go on in the
 	// background.
 	Background <-chan struct{}
+	// Ask waits for the user's answer, as many texts as were chosen. The error
+	// is ErrNobody, the context's or the log's.
+	Ask func(ctx context.Context, q Question) (answer []string, err error)
+	// Fetch gets a page of the web.
+	Fetch func(ctx context.Context, url string) (web.Page, error)
 	// Limits are the user's settings.
 	Limits Limits
 }
