@@ -32,7 +32,7 @@ func (p policy) Judge(name, toolUseID string, need tool.Need) tool.Verdict {
 }
 
 func (p policy) request(name, toolUseID string, need tool.Need) permission.Request {
-	req := permission.Request{Tool: name, ToolUseID: toolUseID, Command: need.Command, Cwd: need.Cwd}
+	req := permission.Request{Tool: name, ToolUseID: toolUseID, Command: need.Command, Cwd: need.Cwd, URL: need.URL}
 	if req.Cwd == "" {
 		req.Cwd = p.cwd
 	}

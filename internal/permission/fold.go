@@ -68,7 +68,11 @@ func (f *fold) decide() Decision {
 	for _, c := range f.req.Capabilities {
 		if !slices.Contains(d.Capabilities, c) {
 			d.Capabilities = append(d.Capabilities, c)
-			all = append(all, f.settle(f.bare(c)))
+			v := f.bare(c)
+			if c == Network && v.undecided {
+				d.Suggestion = f.hostGrant()
+			}
+			all = append(all, f.settle(v))
 		}
 	}
 	all = append(all, f.toolRules()...)
@@ -156,7 +160,7 @@ func (f *fold) descriptor() string {
 		what = strings.Join(names, ", ")
 	}
 	if what == "" {
-		what = f.req.Host
+		what = f.req.URL
 	}
 	if what == "" {
 		return f.req.Tool

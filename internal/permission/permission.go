@@ -67,7 +67,7 @@ type Request struct {
 	Command      string // of bash and process: what the shell, or a running program, is given
 	Paths        []Path
 	Cwd          string // directory of the call, canonical
-	Host         string // of a web request
+	URL          string // of a web request, in its one spelling
 	Capabilities []Capability
 }
 

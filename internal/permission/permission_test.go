@@ -418,9 +418,37 @@ func TestAGrantIsOfferedForExactlyTheWords(t *testing.T) {
 	}
 }
 
+func page(url string) Request {
+	return Request{Tool: "web_fetch", URL: url, Capabilities: []Capability{Network}}
+}
+
+func TestAPageMayBeAllowedWithItsHost(t *testing.T) {
+	d := New(testOptions(t, "")).Evaluate(page("https://docs.example.com:8443/a?b"))
+	if d.Suggestion == nil || d.Suggestion.String() != "network.access(https://docs.example.com:8443/*)" ||
+		d.Descriptor != "web_fetch: https://docs.example.com:8443/a?b" {
+		t.Fatalf("offers %v for %q", d.Suggestion, d.Descriptor)
+	}
+	e := New(testOptions(t, ""))
+	e.AddSession(*d.Suggestion)
+	for url, want := range map[string]Action{
+		"https://docs.example.com:8443/": Allow, "https://docs.example.com:8443/other": Allow, "https://docs.example.com/a": Ask,
+		"http://docs.example.com:8443/": Ask, "https://x.docs.example.com:8443/": Ask, "https://docs.example.com:84430/": Ask,
+	} {
+		if got := e.Evaluate(page(url)); got.Action != want {
+			t.Errorf("%s: %s by %s", url, got.Action, got.By)
+		}
+	}
+	if d := New(testOptions(t, "ask network.access(*)")).Evaluate(page("https://x.org/")); d.Action != Ask || d.Suggestion != nil {
+		t.Errorf("against an ask rule it offers %v", d.Suggestion)
+	}
+	if d := New(testOptions(t, "")).Evaluate(Request{Tool: "mcp__a__b", Capabilities: []Capability{Network}}); d.Suggestion != nil {
+		t.Errorf("without an address it offers %v", d.Suggestion)
+	}
+}
+
 func TestToolsAreRuledByName(t *testing.T) {
 	mcp := Request{Tool: "mcp__db__query", Capabilities: []Capability{Network}}
-	fetch := Request{Tool: "web_fetch", Host: "docs.example.com", Capabilities: []Capability{Network}}
+	fetch := page("https://docs.example.com/a/b?q=1")
 	tests := []struct {
 		name, rules string
 		req         Request
@@ -435,6 +463,22 @@ func TestToolsAreRuledByName(t *testing.T) {
 		{"a host", "allow WebFetch(domain:*.example.com)", fetch, Allow},
 		{"another host", "allow WebFetch(domain:example.com)", fetch, Ask},
 		{"a denied host", "allow network.access(*); deny WebFetch(domain:docs.example.com)", fetch, Deny},
+		{"an asked host", "allow network.access(*); ask WebFetch(domain:docs.example.com)", fetch, Ask},
+		{"an address", "allow network.access(https://docs.example.com/*)", fetch, Allow},
+		{"a part of it", "allow network.access(https://docs.example.com/a/*)", fetch, Allow},
+		{"another part of it", "allow network.access(https://docs.example.com/b/*)", fetch, Ask},
+		{"another scheme", "allow network.access(http://docs.example.com/*)", fetch, Ask},
+		{"another port", "allow network.access(https://docs.example.com/*)", page("https://docs.example.com:8443/"), Ask},
+		{"a host that begins like it", "allow network.access(https://docs.example.com*)", page("https://docs.example.com.evil.org/"), Ask},
+		{"a host as user name of another", "allow network.access(https://docs.example.com*)", page("https://docs.example.com@evil.org/"), Ask},
+		{"the host alone", "allow network.access(docs.example.com)", fetch, Allow},
+		{"hosts alone", "allow network.access(*.example.com)", fetch, Allow},
+		{"other hosts", "allow network.access(*.example.org)", fetch, Ask},
+		{"the host in the path of another", "allow network.access(*docs.example.com)", page("https://evil.org/docs.example.com"), Ask},
+		{"a denied part", "allow network.access(*); deny network.access(https://docs.example.com/a/*)", fetch, Deny},
+		{"a denied address", "allow WebFetch(domain:*); deny network.access(docs.example.com)", fetch, Deny},
+		{"a denied address among others", "allow WebFetch(domain:*); deny network.access(docs.example.com)", page("https://www.example.com/"), Allow},
+		{"a command's rule", "allow network.access(curl *)", fetch, Ask},
 	}
 	for _, tt := range tests {
 		if d := New(testOptions(t, tt.rules)).Evaluate(tt.req); d.Action != tt.want {

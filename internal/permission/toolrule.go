@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -10,14 +11,10 @@ import (
 func (f *fold) bare(c Capability) verdict {
 	var found []verdict
 	for _, rule := range f.rules {
-		if rule.Tool != "" || rule.Capability != c || !rule.everything() {
+		if rule.Tool != "" || rule.Capability != c || !(rule.everything() || c == Network && f.reaches(rule)) {
 			continue
 		}
-		if rule.Action == Allow {
-			found = append(found, approved(rule))
-			continue
-		}
-		found = append(found, spoken(rule))
+		found = append(found, said(rule))
 	}
 	if c == Network {
 		found = append(found, f.hostRules()...)
@@ -38,16 +35,51 @@ func (f *fold) bare(c Capability) verdict {
 func (f *fold) hostRules() []verdict {
 	var found []verdict
 	for _, rule := range f.rules {
-		if rule.Tool != "web_fetch" || f.req.Tool != rule.Tool || (rule.Pattern != "" && !hostMatch(rule.Pattern, f.req.Host)) {
-			continue
-		}
-		if rule.Action == Allow {
-			found = append(found, approved(rule))
-		} else {
-			found = append(found, spoken(rule))
+		if rule.Tool == "web_fetch" && f.req.Tool == rule.Tool && (rule.Pattern == "" || hostMatch(rule.Pattern, f.host())) {
+			found = append(found, said(rule))
 		}
 	}
 	return found
+}
+
+// said is the verdict of a rule.
+func said(rule Rule) verdict {
+	if rule.Action == Allow {
+		return approved(rule)
+	}
+	return spoken(rule)
+}
+
+// host is that of the web request, without the port.
+func (f *fold) host() string {
+	u, err := url.Parse(f.req.URL)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
+
+// reaches reports whether a rule's pattern is about the address of the web
+// request: the whole of it, or its host. A pattern of a command has more words.
+func (f *fold) reaches(rule Rule) bool {
+	if f.req.URL == "" || len(rule.words.words) != 1 || rule.words.open {
+		return false
+	}
+	pattern := rule.words.words[0]
+	return pattern.match(f.req.URL) || hostMatch(rule.Pattern, f.host())
+}
+
+// hostGrant offers all pages of the host.
+func (f *fold) hostGrant() *Rule {
+	u, err := url.Parse(f.req.URL)
+	if err != nil || u.Host == "" {
+		return nil
+	}
+	rule := Rule{Action: Allow, Capability: Network, Pattern: u.Scheme + "://" + u.Host + "/*"}
+	if rule.compile() != nil {
+		return nil
+	}
+	return &rule
 }
 
 func hostMatch(pattern, host string) bool {
