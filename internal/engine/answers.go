@@ -84,35 +84,49 @@ func (a asker) Expect(id string) func(context.Context) (tool.Answer, error) {
 
 // AskRepeated implements kernel.User.
 func (a asker) AskRepeated(ctx context.Context, call string, times int) error {
-	id := a.e.o.Clock.ID()
-	answer, end := expect(a.e.answers, a.e.answers.asked, id)
-	defer end()
-	if _, err := a.e.o.Log.Publish(event.QuestionAsked{
-		QuestionID: id,
-		Question:   fmt.Sprintf("The model made the same call %d times in a row: %s. Go on?", times, tool.Clip(event.Text(call), 400).Text),
-		Options:    event.List[string]{"go on", "stop"},
-	}); err != nil {
+	words, err := a.put(ctx, event.QuestionAsked{
+		Question: fmt.Sprintf("The model made the same call %d times in a row: %s. Go on?", times, tool.Clip(event.Text(call), 400).Text),
+		Options:  event.List[string]{"go on", "stop"},
+	})
+	switch {
+	case ctx.Err() != nil:
+		return nil // the kernel sees that ctx has ended
+	case err != nil:
 		return err
+	case len(words) > 0 && strings.EqualFold(words[0], "go on"):
+		return nil
+	}
+	return a.e.publish(event.TaskFailed{Reason: event.FailedDoomLoop, Detail: "stopped by the user: the model repeated itself"})
+}
+
+// ask puts the question of a call.
+func (a asker) ask(ctx context.Context, toolUseID string, q tool.Question) ([]string, error) {
+	if !a.e.o.Attended {
+		return nil, tool.ErrNobody
+	}
+	return a.put(ctx, event.QuestionAsked{ToolUseID: toolUseID, Question: q.Text, Options: q.Options, Multiple: q.Multiple})
+}
+
+// put logs a question, waits for its answer and logs that.
+func (a asker) put(ctx context.Context, q event.QuestionAsked) ([]string, error) {
+	q.QuestionID = a.e.o.Clock.ID()
+	answer, end := expect(a.e.answers, a.e.answers.asked, q.QuestionID)
+	defer end()
+	if err := a.e.publish(q); err != nil {
+		return nil, err
 	}
 	select {
 	case words := <-answer:
-		return a.repeatedAnswered(id, words)
+		valid := make([]string, len(words))
+		for i, w := range words {
+			valid[i] = event.Text(w)
+		}
+		raw, err := json.Marshal(valid)
+		if err != nil {
+			return nil, fmt.Errorf("encode answer: %w", err)
+		}
+		return valid, a.e.publish(event.QuestionAnswered{QuestionID: q.QuestionID, Answer: raw})
 	case <-ctx.Done():
-		return nil // the kernel sees that ctx has ended
+		return nil, ctx.Err()
 	}
-}
-
-func (a asker) repeatedAnswered(id string, words []string) error {
-	raw, err := json.Marshal(words)
-	if err != nil {
-		return fmt.Errorf("encode answer: %w", err)
-	}
-	if _, err := a.e.o.Log.Publish(event.QuestionAnswered{QuestionID: id, Answer: raw}); err != nil {
-		return err
-	}
-	if len(words) > 0 && strings.EqualFold(words[0], "go on") {
-		return nil
-	}
-	_, err = a.e.o.Log.Publish(event.TaskFailed{Reason: event.FailedDoomLoop, Detail: "stopped by the user: the model repeated itself"})
-	return err
 }

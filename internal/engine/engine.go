@@ -35,6 +35,7 @@ import (
 	"github.com/khaelor/khaelor/internal/spill"
 	"github.com/khaelor/khaelor/internal/tool"
 	"github.com/khaelor/khaelor/internal/verify"
+	"github.com/khaelor/khaelor/internal/web"
 	"github.com/khaelor/khaelor/internal/workspace"
 )
 
@@ -72,6 +73,8 @@ type Options struct {
 	Timeout  time.Duration
 	// Remember stores an "always" grant for the project.
 	Remember func(rule permission.Rule) error
+	// Fetch gets a page of the web.
+	Fetch func(ctx context.Context, url string) (web.Page, error)
 	// Limits are settings of tools.
 	Limits tool.Limits
 }
@@ -160,6 +163,8 @@ func (e *Engine) newEnv(toolUseID string) *tool.Env {
 		Seen:   func(path string) (fold.Sighting, bool) { return e.o.Log.Fold().Changes.Seen(path) },
 		Output: func(chunk string) { e.o.Log.Notify(event.ToolOutput{ToolUseID: toolUseID, Chunk: chunk}) },
 		Spill:  e.o.Spill, SpillDir: e.o.SpillDir, PutBlob: e.o.Log.PutBlob, Background: e.detach, Limits: e.o.Limits,
+		Ask:   func(ctx context.Context, q tool.Question) ([]string, error) { return asker{e}.ask(ctx, toolUseID, q) },
+		Fetch: e.o.Fetch,
 	}
 }
 
