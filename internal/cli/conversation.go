@@ -17,6 +17,7 @@ import (
 	"github.com/khaelor/khaelor/internal/session"
 	"github.com/khaelor/khaelor/internal/tool"
 	"github.com/khaelor/khaelor/internal/tool/builtin"
+	"github.com/khaelor/khaelor/internal/web"
 )
 
 // conversation is a session with its engine.
@@ -99,12 +100,18 @@ func (p *project) engineOptions(log *session.Log, tools tool.Registry, attended 
 	}
 	p.ws.SetSession(log.ID())
 	c := p.config
+	pages, err := web.New(web.Options{
+		UserAgent: "khaelor/" + p.app.Version, AllowPrivate: c.Web.AllowPrivate, Getenv: p.app.Getenv,
+	})
+	if err != nil {
+		return engine.Options{}, usageError{err}
+	}
 	return engine.Options{
 		Log: log, Workspace: p.ws, Repo: p.repo, Tools: tools, Policy: policy, Clock: p.app.Clock,
 		Spill: spills, SpillDir: spills.Folder(),
 		Params: p.params, Price: p.price, Attended: attended,
 		MaxTurns: c.MaxTurns, MaxCost: c.MaxCost, Timeout: c.Timeout,
-		Remember: p.remember,
+		Remember: p.remember, Fetch: pages.Fetch,
 		Limits: tool.Limits{
 			BashTimeoutMS: c.Bash.Timeout.Milliseconds(), BashMaxTimeoutMS: c.Bash.MaxTimeout.Milliseconds(), ProcessTTY: c.Process.PTY,
 		},

@@ -43,6 +43,7 @@ type Config struct {
 	Sandbox         Sandbox
 	Bash            Bash
 	Process         Process
+	Web             Web
 	Compaction      Compaction
 	Budget          Budget
 	Verify          Verify
@@ -92,6 +93,11 @@ type Bash struct {
 // Process is how background processes run.
 type Process struct {
 	PTY bool // on a terminal of their own
+}
+
+// Web is what web_fetch may reach.
+type Web struct {
+	AllowPrivate []string // host or host:port
 }
 
 // Compaction chooses who writes the summary.
@@ -168,6 +174,8 @@ func Fields() []Field {
 			func(c *Config) *time.Duration { return &c.Bash.MaxTimeout }).from("BASH_MAX_TIMEOUT_MS"),
 		toggle("process.pty", `false`, "whether background processes run on a terminal of their own",
 			func(c *Config) *bool { return &c.Process.PTY }).userOnly(),
+		list("web.allowPrivate", `[]`, "hosts (host or host:port) that web_fetch may reach though their address is private",
+			func(c *Config) *[]string { return &c.Web.AllowPrivate }).userOnly(),
 		text("baseURL", `""`, "address of the Messages API; empty means the provider's own",
 			func(c *Config) *string { return &c.BaseURL }).userOnly().from("ANTHROPIC_BASE_URL"),
 		secret("apiKey", "API key", func(c *Config) *Secret { return &c.APIKey }).from("ANTHROPIC_API_KEY"),
