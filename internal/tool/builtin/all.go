@@ -24,5 +24,8 @@ func All() tool.Registry {
 		globTool(),
 		bashTool(),
 		processTool(),
+		todoTool(),
+		askUserTool(),
+		webFetchTool(),
 	}
 }
