@@ -23,7 +23,7 @@ func eastAsian(head []byte) (Charset, bool) {
 		if err != nil {
 			continue
 		}
-		if n, ok := classify(string(text), len(head) >= Sniff); ok && n.fits(c.codec == simplifiedchinese.GB18030) {
+		if n, ok := classify(string(text), len(head) >= Sniff); ok && n.fits(head, c.codec == simplifiedchinese.GB18030) {
 			return c, true
 		}
 	}
@@ -64,15 +64,33 @@ func classify(text string, cut bool) (script, bool) {
 
 // fits asks for a decent share of what tells the language, and for few
 // characters that are of neither.
-func (n script) fits(chinese bool) bool {
+func (n script) fits(head []byte, chinese bool) bool {
 	all := n.kana + n.narrow + n.ideographs + n.signs + n.others
 	if n.others*8 > all || n.narrow*2 > all {
 		return false
 	}
 	if chinese {
-		return n.kana*8 <= all && n.frequent >= 2 && n.frequent*6 >= n.ideographs
+		return n.kana*8 <= all && n.frequent >= 3 && n.frequent*6 >= n.ideographs && simplified(head)
 	}
 	return n.kana >= 3 && n.kana*6 >= all
+}
+
+// simplified reports bytes of which nearly all pairs are in the first, simplified
+// part of the Chinese set; pairs of a letter with an accent and a plain one are
+// not.
+func simplified(head []byte) bool {
+	first, later := 0, 0
+	for i := 0; i+1 < len(head); i++ {
+		if head[i] < utf8.RuneSelf {
+			continue
+		}
+		if i++; head[i-1] > 0xa0 && head[i] > 0xa0 {
+			first++
+		} else {
+			later++
+		}
+	}
+	return later*16 <= first
 }
 
 // frequent are characters that Chinese texts, comments and messages are full

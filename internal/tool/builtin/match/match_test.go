@@ -129,6 +129,18 @@ func TestAnEditFindsItsPlaceAndKeepsTheRest(t *testing.T) {
 			"{\r\n\t\ta()\r\n\t\tx()\r\n\t\tb()\r\n}\r\n", Indentation,
 		},
 
+		"a deeper line where one shows that four blanks are a tab": {
+			"{\n\tif a {}\n}\n", Edit{Old: "    if a {}", New: "    if a {\n        b\n    }"}, "{\n\tif a {\n\t\tb\n\t}\n}\n", Indentation,
+		},
+		"several shifts that agree": {
+			"\t\t\tx\n", Edit{Old: "    x", New: "    x\n    y"}, "\t\t\tx\n\t\t\ty\n", Indentation,
+		},
+		"a bullet": {
+			"• one\n", Edit{Old: "· one", New: "· two"}, "• two\n", LookAlikes,
+		},
+		"half of an ellipsis is none": {
+			"‘wait…\n‘wait..\n", Edit{Old: "'wait..", New: "'go"}, "‘wait…\n‘go\n", LookAlikes,
+		},
 		"a dot for each of an ellipsis": {
 			"wait… and go\n", Edit{Old: "wait... and go", New: "wait... or go"}, "wait… or go\n", LookAlikes,
 		},
@@ -293,6 +305,8 @@ func TestWhatDoesNotFitIsNotForced(t *testing.T) {
 		"half of an ellipsis":                             {"wait…\n", Edit{Old: "wait..", New: "x"}},
 		"a letter without its accent":                     {"cafe\u0301\n", Edit{Old: "cafes", New: "x"}},
 		"a base without its mark":                         {"x e\u0301 y\n", Edit{Old: "x\u00a0e", New: "x"}},
+		"several shifts that disagree on a new line":      {"\t\t\tx\n", Edit{Old: "    x", New: "    x\n        y"}},
+		"a backslash added where escapes are unsure":      {"say(\"hi\")\n", Edit{Old: `say(\"hi\")`, New: `say(\"hi \d\")`}},
 		"a tab within the line":                           {"a\tb\n", Edit{Old: "a b", New: "x"}},
 		"a raised two for a two":                          {"x² + 1\n", Edit{Old: "x2 + 1", New: "x"}},
 		"an escape added where escapes are unsure":        {"say(\"hi\")\n", Edit{Old: `say(\"hi\")`, New: `say(\"hi\", \"ho\")`}},
@@ -352,18 +366,18 @@ func TestAMissWithoutAnEqualLineNamesTheLineMostLikeIt(t *testing.T) {
 
 // Each of these would take minutes if places were compared one by one.
 func TestLongTextsOfEqualPartsTakeNoTime(t *testing.T) {
-	letters, lines := strings.Repeat("a", 5<<20), strings.Repeat("a\n", 2<<20)
+	letters, lines := strings.Repeat("a", 2<<20), strings.Repeat("a\n", 1<<19)
 	tests := map[string]struct {
 		text, old string
 		lines     int // of the ambiguity; 0 for none
 	}{
-		"letters":                {letters, letters[:100<<10], maxPlaces},
-		"letters and another":    {letters, letters[:100<<10] + "b", 0},
-		"lines, shifted":         {lines, strings.Repeat("  a\n", 25<<10), maxPlaces},
-		"lines, shifted but one": {lines, strings.Repeat("  a\n", 25<<10) + " a\n", 0},
-		"lines like those":       {lines, strings.Repeat("a\n", 25<<10) + "b\n", 0},
+		"letters":                {letters, letters[:40<<10], maxPlaces},
+		"letters and another":    {letters, letters[:40<<10] + "b", 0},
+		"lines, shifted":         {lines, strings.Repeat("  a\n", 8<<10), maxPlaces},
+		"lines, shifted but one": {lines, strings.Repeat("  a\n", 8<<10) + " a\n", 0},
+		"lines like those":       {lines, strings.Repeat("a\n", 8<<10) + "b\n", 0},
 		"blanks":                 {strings.Repeat(" ", 5<<20), "  x  ", 0},
-		"marks":                  {"e" + strings.Repeat("\u0301", 1<<20), "e\u0301\u0301x", 0},
+		"marks":                  {"e" + strings.Repeat("\u0301", 1<<18), "e\u0301\u0301x", 0},
 	}
 	for name, tt := range tests {
 		_, err := Apply(tt.text, Edit{Old: tt.old, New: "x"})
@@ -381,7 +395,7 @@ func TestALooseEditDoesWhatTheExactOneWouldHaveDone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,4}[“”’–(){};]?`), 2, 6)
 		lines := rapid.SliceOfN(words, 3, 8).Draw(t, "lines")
-		rung := rapid.SampledFrom([]Rung{LineEndings, TrailingBlanks, Indentation, LookAlikes}).Draw(t, "rung")
+		rung := rapid.SampledFrom([]Rung{LineEndings, TrailingBlanks, Indentation, LookAlikes, EscapedForms}).Draw(t, "rung")
 		from := rapid.IntRange(0, len(lines)-2).Draw(t, "from")
 		to := rapid.IntRange(from+2, len(lines)).Draw(t, "to")
 		eol := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "eol")
@@ -405,6 +419,8 @@ func TestALooseEditDoesWhatTheExactOneWouldHaveDone(t *testing.T) {
 				copied = margin + line
 			case LookAlikes:
 				copied = straight(copied)
+			case EscapedForms:
+				copied = strings.NewReplacer("“", `\u201c`, "”", `\u201D`, "’", `\u2019`, "–", `\u{2013}`).Replace(copied)
 			}
 			given = append(given, copied)
 			changed = append(changed, strings.Replace(copied, "L"+string(rune('A'+i)), "NEW\n"+copied[:len(copied)-len(strings.TrimLeft(copied, "\t"))]+"WORD", 1))
