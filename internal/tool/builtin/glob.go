@@ -3,24 +3,18 @@ package builtin
 import (
 	"context"
 	_ "embed"
-	"fmt"
-	"io/fs"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/khaelor/khaelor/internal/event"
+	"github.com/khaelor/khaelor/internal/search"
 	"github.com/khaelor/khaelor/internal/tool"
 	"github.com/khaelor/khaelor/internal/wording"
 	"github.com/khaelor/khaelor/internal/workspace"
 )
-
-// globResults is how many files a result names.
-const globResults = 200
 
 //go:embed glob.md
 var globDoc string
@@ -59,8 +53,8 @@ func glob(ctx context.Context, env *tool.Env, in globInput) (tool.Result, error)
 	if in.Pattern == "" {
 		return tool.Result{}, tool.Errorf(event.ToolInvalidInput, "pattern is missing.")
 	}
-	if err := validGlob(in.Pattern); err != nil {
-		return tool.Result{}, err
+	if !doublestar.ValidatePattern(in.Pattern) {
+		return tool.Result{}, badGlob(in.Pattern)
 	}
 	root, pattern := in.split()
 	t, err := locate(env, root, false)
@@ -76,84 +70,23 @@ func glob(ctx context.Context, env *tool.Env, in globInput) (tool.Result, error)
 	case !info.IsDir:
 		return tool.Result{}, tool.Errorf(event.ToolInvalidInput, "%s is a file, not a folder.", t.shown)
 	}
-	l := newListing(pattern, strings.Contains(in.Pattern, "/"))
-	if err := l.run(ctx, env.Workspace, t.Path.Path); err != nil {
-		return tool.Result{}, err
-	}
-	count := len(l.files)
-	return tool.Result{
-		Text: l.text(env.Workspace.Cwd()),
-		UI: event.ToolUI{
-			Kind: event.UISearch, MatchCount: &count,
-			Summary: "Files " + strconv.Quote(in.Pattern) + " · " + wording.Count(count, "file"),
-		},
-	}, nil
-}
-
-// listing collects the files that fit a pattern.
-type listing struct {
-	walk
-	pattern string
-	byName  bool // a pattern without a slash is about names, in every folder
-	dotted  bool // the pattern names something hidden
-	files   []listed
-	left    int // hidden files that fit
-}
-
-type listed struct {
-	path  string // canonical
-	mtime time.Time
-}
-
-func newListing(pattern string, withSlash bool) *listing {
-	l := &listing{pattern: pattern, byName: !withSlash}
-	l.dotted = strings.HasPrefix(pattern, ".") || strings.Contains(pattern, "/.")
-	l.walk = walk{hidden: true, visit: l.file}
-	if withSlash && !strings.Contains(pattern, "**") {
-		l.depth = strings.Count(pattern, "/") + 1
-	}
-	return l
-}
-
-func (l *listing) file(f found) error {
-	name := f.rel
-	if l.byName {
-		name = f.entry.Name()
-	}
-	kind := f.entry.Type()
-	if !kind.IsRegular() && kind&fs.ModeSymlink == 0 || !doublestar.MatchUnvalidated(l.pattern, name) {
-		return nil
-	}
-	if f.hidden && !l.dotted {
-		l.left++
-		return nil
-	}
-	info, err := f.entry.Info()
+	found, err := tree(env, t).List(ctx, pattern, !strings.Contains(in.Pattern, "/"))
 	if err != nil {
-		return nil // it is gone meanwhile
+		return tool.Result{}, searchFailure(ctx, err, t)
 	}
-	l.files = append(l.files, listed{path: f.path(), mtime: info.ModTime()})
-	return nil
+	if found.Files == 0 {
+		found = named(env, t, pattern, found)
+	}
+	return searched("Files "+strconv.Quote(in.Pattern), found.Text, found.Files, "file"), nil
 }
 
-// text lists the newest files first.
-func (l *listing) text(cwd string) string {
-	slices.SortStableFunc(l.files, func(a, b listed) int { return b.mtime.Compare(a.mtime) })
-	var b strings.Builder
-	for _, f := range l.files[:min(len(l.files), globResults)] {
-		b.WriteString(wording.Name(LogPath(cwd, f.path)) + "\n")
+// named is the file that a pattern without wildcards names: it is meant even if
+// it is hidden or ignored.
+func named(env *tool.Env, folder target, pattern string, nothing search.Result) search.Result {
+	file := path.Join(folder.Path.Path, pattern)
+	info, err := workspace.Stat(env.Workspace, file)
+	if err != nil || info.IsDir {
+		return nothing
 	}
-	if len(l.files) == 0 {
-		b.WriteString("no files fit\n")
-	}
-	if len(l.files) > globResults {
-		fmt.Fprintf(&b, "[the newest %d of %d; narrow the pattern or path]\n", globResults, len(l.files))
-	}
-	if l.left > 0 {
-		fmt.Fprintf(&b, "[%s left out; name the folder, or begin the name with a dot, to see them]\n", wording.Count(l.left, "hidden file"))
-	}
-	if l.unread > 0 {
-		fmt.Fprintf(&b, "[%s could not be read]\n", wording.Count(l.unread, "folder"))
-	}
-	return b.String()
+	return search.Result{Text: wording.Name(LogPath(env.Workspace.Cwd(), file)) + "\n", Files: 1}
 }

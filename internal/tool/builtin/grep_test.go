@@ -8,11 +8,8 @@ import (
 	"syscall"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/khaelor/khaelor/internal/event"
 	"github.com/khaelor/khaelor/internal/tool"
-	"github.com/khaelor/khaelor/internal/workspace"
 )
 
 func TestGrepShowsLinesUnderTheirFile(t *testing.T) {
@@ -48,14 +45,14 @@ func TestGrepShowsLinesUnderTheirFile(t *testing.T) {
 		"count":                      {grepInput{Pattern: "Merge", Mode: "count", Glob: "*.go"}, "a.go:2\nsub/b.go:2\n"},
 		"one file":                   {grepInput{Pattern: "pack", Path: "a.go"}, "a.go\n1:package a\n"},
 		"hidden file":                {grepInput{Pattern: "M", Path: ".hidden"}, ".hidden\n1:Merge\n"},
-		"nothing":                    {grepInput{Pattern: "nowhere"}, "no matches\n"},
+		"nothing":                    {grepInput{Pattern: "nowhere"}, "no matches\n[1 hidden or ignored entry not searched; give one as path to search it]\n"},
 		"glob with a folder":         {grepInput{Pattern: "Merge", Glob: "sub/*.go", Mode: "files"}, "sub/b.go\n"},
 		"glob below the path":        {grepInput{Pattern: "Merge", Path: "sub", Glob: "sub/**", Mode: "files"}, "sub/b.go\n"},
 		"glob that leaves out":       {grepInput{Pattern: "Merge", Glob: "!*.go", Mode: "files"}, "latin1\nsub.txt\nutf16\n"},
 		"glob of two endings":        {grepInput{Pattern: "Merge", Glob: "*.{go,txt}", Mode: "files"}, "a.go\nsub/b.go\nsub.txt\n"},
 		"case does not matter":       {grepInput{Pattern: "(?i)mErGe$", Path: "sub.txt"}, "sub.txt\n1:Merge\n"},
 		"alternatives":               {grepInput{Pattern: "package|other", Mode: "files"}, "a.go\nsub.txt\n"},
-		"a brace is itself":          {grepInput{Pattern: "Merge() {}", Mode: "files"}, "no matches\n"},
+		"a brace is itself":          {grepInput{Pattern: "Merge() {}", Glob: "!.*", Mode: "files"}, "no matches\n[1 hidden or ignored entry not searched; give one as path to search it]\n"},
 		"the end of the last line":   {grepInput{Pattern: `^$`, Path: "sub.txt"}, "no matches\n"},
 		"white space stays in lines": {grepInput{Pattern: `[0-9]\s+[0-9]`, Path: "sub/b.go"}, "no matches\n"},
 		"so does any character":      {grepInput{Pattern: `(?s)[0-9].[0-9]`, Path: "sub/b.go"}, "no matches\n"},
@@ -190,63 +187,4 @@ func TestGlobNamesAtMost200Files(t *testing.T) {
 	if strings.Count(got, "\n") != 201 || !strings.HasSuffix(got, "[the newest 200 of 250; narrow the pattern or path]\n") {
 		t.Errorf("got %d lines, …%s", strings.Count(got, "\n"), got[len(got)-80:])
 	}
-}
-
-// Both engines are one to whoever calls grep.
-func TestRipgrepFindsWhatTheOwnEngineFinds(t *testing.T) {
-	p := newProject(t, nil)
-	program, err := workspace.LookPath(p.ws, "rg")
-	if err != nil {
-		t.Skip("ripgrep is not here")
-	}
-	patterns := []string{
-		"foo|bar", "a{2}", `\bx\b`, "(?i)ABC", `^\s*$`, `[^a]b`, "ü", `\w+é`, `\d`, "x*", "foo$", `^b`, `\Bx`, `.b.`, "a.?b", `\.`, `interface{}`,
-		`[[:alpha:]]\z`, "(?s)a.c", `\x{e9}`, "-e",
-	}
-	words := []string{"foo", "bar", "aa", "x", "Abc", "b", "é", "ü", "9", "", "a b", "interface{}", ".", "-e", "\t", "\x00", "\xe9", "foo\r"}
-	names := []string{"a", "b.go", "c.txt", ".hidden", "skip.log", "keep.log", "n\nl.go"}
-	folders := []string{"", "d/", "d/e/", "build/", ".cfg/", "d/build/"}
-	rapid.Check(t, func(t *rapid.T) {
-		root, err := os.MkdirTemp(p.dir, "tree")
-		must(p.TB, err)
-		put := func(name, content string) {
-			path := filepath.Join(root, name)
-			must(p.TB, os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(content), 0o666))
-		}
-		for _, name := range rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) string {
-			return rapid.SampledFrom(folders).Draw(t, "folder") + rapid.SampledFrom(names).Draw(t, "name")
-		}), 1, 8, rapid.ID).Draw(t, "files") {
-			lines := rapid.SliceOfN(rapid.Map(rapid.SliceOfN(rapid.SampledFrom(words), 0, 3), func(w []string) string {
-				return strings.Join(w, " ")
-			}), 0, 4).Draw(t, "lines")
-			put(name, strings.Join(lines, "\n")+rapid.SampledFrom([]string{"", "\n"}).Draw(t, "end"))
-		}
-		ignored := rapid.SampledFrom([]string{"*.log\n", "build\n!keep.log\n", "/build/\n*.log\n!keep.log\n", "d/*\n", "e\n"})
-		for _, file := range []string{".gitignore", "d/.gitignore", ".khaelorignore"} {
-			if rapid.Bool().Draw(t, file) {
-				put(file, ignored.Draw(t, "rules"))
-			}
-		}
-		in := grepInput{
-			Pattern: rapid.SampledFrom(patterns).Draw(t, "pattern"), Path: root, Mode: rapid.SampledFrom([]string{modeContent, modeCount}).Draw(t, "mode"),
-			Glob: rapid.SampledFrom([]string{"", "*.go", "d/**", "!a"}).Draw(t, "glob"),
-		}
-		compiled, err := compilePattern(in.Pattern)
-		must(p.TB, err)
-		at, err := locate(p.env, root, false)
-		must(p.TB, err)
-		filter, err := newGlobFilter(in.Glob, at.shown)
-		must(p.TB, err)
-		s := &search{env: p.env, root: at, pattern: compiled, filter: filter, input: in}
-		if rulesAt(p.ws, root).KeepsIgnored() {
-			return
-		}
-		own, err := s.walk(p.Context(), 0)
-		must(p.TB, err)
-		files, err := ripgrep(p.Context(), p.ws, program, root, compiled, filter)
-		must(p.TB, err)
-		if got, want := s.show(files).result(), own.result(); got != want {
-			t.Fatalf("%s (%s)\nripgrep: %q\nown:     %q", in.Pattern, compiled.source, got, want)
-		}
-	})
 }

@@ -1,0 +1,92 @@
+package search
+
+import "bytes"
+
+// matcher finds the lines that fit a pattern. It belongs to one goroutine.
+type matcher struct {
+	*Pattern
+	seekers   []seeker
+	automaton *automaton
+}
+
+func (p *Pattern) matcher() *matcher {
+	m := &matcher{Pattern: p}
+	for _, n := range p.needles {
+		m.seekers = append(m.seekers, seeker{needle: n})
+	}
+	if p.machine != nil {
+		m.automaton = p.machine.automaton()
+	}
+	return m
+}
+
+// lines calls each with the bounds of the lines that fit, without their ends,
+// until it returns false. The lines of the text are whole.
+func (m *matcher) lines(text []byte, each func(start, end int) bool) {
+	for i := range m.seekers {
+		m.seekers[i].reset()
+	}
+	for at := 0; at < len(text); {
+		hit := m.candidate(text, at)
+		if hit < 0 {
+			return
+		}
+		start := bytes.LastIndexByte(text[:hit], '\n') + 1
+		end := endOfLine(text, hit)
+		if (m.exact || len(m.needles) == 0 || m.fits(text[start:end])) && !each(start, end) {
+			return
+		}
+		at = end + 1
+	}
+}
+
+// candidate is an offset in the next line that may fit, and that does when
+// nothing is known of the pattern.
+func (m *matcher) candidate(text []byte, at int) int {
+	if len(m.seekers) > 0 {
+		first := -1
+		for i := range m.seekers {
+			if hit := m.seekers[i].from(text, at); hit >= 0 && (first < 0 || hit < first) {
+				first = hit
+			}
+		}
+		return first
+	}
+	hit := m.next(text[at:])
+	if hit < 0 || at+hit >= len(text) {
+		return -1
+	}
+	return at + hit
+}
+
+// next is an offset in the next line that fits.
+func (m *matcher) next(text []byte) int {
+	if m.automaton != nil {
+		if hit, ok := m.automaton.find(text); ok {
+			return hit
+		}
+	}
+	loc := m.re.FindIndex(text)
+	if loc == nil {
+		return -1
+	}
+	return loc[0]
+}
+
+// fits judges one line.
+func (m *matcher) fits(line []byte) bool {
+	if m.automaton != nil {
+		if hit, ok := m.automaton.find(line); ok && len(line) > 0 {
+			return hit >= 0
+		}
+	}
+	return m.re.Match(line)
+}
+
+// endOfLine is where the line at an offset ends.
+func endOfLine(text []byte, at int) int {
+	if n := bytes.IndexByte(text[at:], '\n'); n >= 0 {
+		return at + n
+	}
+	return len(text)
+}

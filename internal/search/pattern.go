@@ -1,0 +1,99 @@
+package search
+
+import (
+	"errors"
+	"regexp"
+	"regexp/syntax"
+)
+
+// Pattern is a regular expression that fits within lines. Its dialect is RE2 as
+// Go has it, a byte that is no UTF-8 being one character.
+type Pattern struct {
+	re      *regexp.Regexp
+	needles []needle // one of them is in every line that fits; none when nothing is known
+	exact   bool     // a line that holds a needle fits
+	machine *machine // nil when the expression is too large for one
+}
+
+// PatternError is a text that is no regular expression.
+type PatternError struct{ Reason string }
+
+func (e *PatternError) Error() string { return "compile pattern: " + e.Reason }
+
+// Compile prepares an expression. It fails with a *PatternError.
+func Compile(expr string) (*Pattern, error) {
+	tree, err := syntax.Parse(expr, syntax.Perl&^syntax.OneLine)
+	if err == nil {
+		err = withinLines(tree)
+	}
+	if err != nil {
+		var bad *syntax.Error
+		if errors.As(err, &bad) {
+			return nil, &PatternError{string(bad.Code) + " at `" + bad.Expr + "`"}
+		}
+		return nil, &PatternError{err.Error()}
+	}
+	re, err := regexp.Compile(tree.String())
+	if err != nil {
+		return nil, &PatternError{err.Error()}
+	}
+	p := &Pattern{re: re}
+	p.needles, p.exact = needlesOf(tree)
+	if !worthwhile(p.needles) {
+		p.needles, p.exact = nil, false
+	}
+	if !p.exact {
+		p.machine = newMachine(tree)
+	}
+	return p, nil
+}
+
+// withinLines keeps an expression from fitting across a line end, so that it
+// can be tried on many lines at once.
+func withinLines(re *syntax.Regexp) error {
+	switch re.Op {
+	case syntax.OpLiteral:
+		for _, r := range re.Rune {
+			if r == '\n' {
+				return errors.New("it holds a line feed, but a match is within one line")
+			}
+		}
+	case syntax.OpAnyChar:
+		re.Op = syntax.OpAnyCharNotNL
+	case syntax.OpBeginText:
+		re.Op = syntax.OpBeginLine
+	case syntax.OpEndText:
+		re.Op = syntax.OpEndLine
+		re.Flags &^= syntax.WasDollar
+	case syntax.OpCharClass:
+		re.Rune = withoutLineFeed(re.Rune)
+		if len(re.Rune) == 0 {
+			re.Op = syntax.OpNoMatch
+		}
+	}
+	for _, sub := range re.Sub {
+		if err := withinLines(sub); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// withoutLineFeed works on pairs: the first and last character of each range.
+func withoutLineFeed(ranges []rune) []rune {
+	var out []rune
+	for i := 0; i+1 < len(ranges); i += 2 {
+		lo, hi := ranges[i], ranges[i+1]
+		if lo > '\n' || hi < '\n' {
+			out = append(out, lo, hi)
+			continue
+		}
+		if lo < '\n' {
+			out = append(out, lo, '\n'-1)
+		}
+		if hi > '\n' {
+			out = append(out, '\n'+1, hi)
+		}
+	}
+	return out
+}
