@@ -155,6 +155,10 @@ func TestTheEndOfATerminalEndsTheProgramInOrder(t *testing.T) {
 			script: `{"turns": [{"blocks": [{"type": "tool_use", "name": "bash", "input": {"command": "touch made"}}]}]}`,
 			waits:  `(?s)Allow this\?.*touch made.*\? `, log: "tool.cancelled .*shutdown",
 		},
+		"the model asks": {
+			script: `{"turns": [{"blocks": [{"type": "tool_use", "name": "ask_user", "input": {"question": "Which colour?"}}]}]}`,
+			waits:  `(?s)Which colour\?.*\? `, log: "tool.cancelled .*shutdown",
+		},
 		"a doom loop is asked about": {
 			script: `{"turns": [{"blocks": [` + look + `]}, {"blocks": [` + look + `]}, {"blocks": [` + look + `]}]}`,
 			waits:  `(?s)Go on\?.*\? `, log: "user.question-asked",
@@ -361,4 +365,55 @@ func TestCtrlCClearsADraftAndALineEndsTheWarning(t *testing.T) {
 	if out := p.says("sessions", "show", "newest"); strings.Contains(out, "draft") {
 		t.Errorf("the draft was sent:\n%s", out)
 	}
+}
+
+// TestTheUserAnswersTheModelAndSeesItsTaskList walks through one question of
+// each kind.
+func TestTheUserAnswersTheModelAndSeesItsTaskList(t *testing.T) {
+	p := newPlace(t, `{"turns": [
+		{"blocks": [
+			{"type": "tool_use", "name": "todo", "input": {"items": [{"text": "ask", "status": "active"}, {"text": "build", "status": "pending"}]}},
+			{"type": "tool_use", "name": "ask_user", "input": {"question": "Which colour?", "options": ["red", "green", "blue"]}}
+		]},
+		{"expect": ["0 of 2 done", "green"], "blocks": [
+			{"type": "tool_use", "name": "ask_user", "input": {"question": "Which parts?", "options": ["roof", "door", "wall"], "multiple": true}}
+		]},
+		{"expect": ["wall\\nroof"], "blocks": [
+			{"type": "tool_use", "name": "ask_user", "input": {"question": "What name?"}}
+		]},
+		{"expect": ["call it Ada"], "blocks": [
+			{"type": "tool_use", "name": "todo", "input": {"items": [{"text": "ask", "status": "done"}, {"text": "build", "status": "active"}]}}
+		]},
+		{"blocks": [{"type": "text", "text": "It is built."}]}
+	]}`)
+	w := p.start("build it")
+	w.expect(`(?s)\[>\] ask.*\[ \] build.*Which colour\?.*1  red.*2  green.*3  blue.*a number, or words.*\? `)
+	w.send("2\r")
+	w.expect(`(?s)Which parts\?.*3  wall.*numbers such as 1,3.*\? `)
+	w.send("3,1\r")
+	w.expect(`(?s)What name\?.*\? `)
+	w.send("call it Ada\r")
+	w.expect(`(?s)\[x\] ask.*\[>\] build.*1 of 2 done.*It is built\..*› `)
+	w.send("/exit\r")
+	w.ends(0)
+	if out := p.says("sessions", "check", "newest"); !strings.HasSuffix(out, " ok\n") {
+		t.Errorf("check: %s", out)
+	}
+}
+
+// TestCtrlCAtAQuestionOfTheModelEndsItsCall is the same for a question as for a
+// permission, and the question is not asked again.
+func TestCtrlCAtAQuestionOfTheModelEndsItsCall(t *testing.T) {
+	p := newPlace(t, `{"turns": [
+		{"blocks": [{"type": "tool_use", "name": "ask_user", "input": {"question": "Which colour?"}}]},
+		{"expect": ["Cancelled: the user interrupted", "any colour"], "blocks": [{"type": "text", "text": "I take red."}]}
+	]}`)
+	w := p.start("begin")
+	w.expect(`(?s)Which colour\?.*\? `)
+	w.send("\x03")
+	w.expect(`(?s)interrupted.*› `)
+	w.send("any colour\r")
+	w.expect(`(?s)I take red\..*› `)
+	w.send("/exit\r")
+	w.ends(0)
 }

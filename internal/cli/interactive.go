@@ -257,13 +257,8 @@ func (s *lines) answer(ctx context.Context) error {
 		}
 	}
 	for _, q := range slices.Backward(state.Questions) {
-		line, err := s.ask(ctx, fmt.Sprintf("%s [%s]", visible(q.Question), visible(strings.Join(q.Options, " / "))))
-		if err != nil {
+		if waited, err := s.answerQuestion(ctx, q); waited || err != nil {
 			return unlessMoot(err)
-		}
-		err = s.chat.engine.Dispatch(command.AnswerQuestion{QuestionID: q.QuestionID, Answer: []string{line}})
-		if !errors.Is(err, engine.ErrNotAsked) {
-			return s.complain(err)
 		}
 	}
 	return nil

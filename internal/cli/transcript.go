@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -24,6 +25,7 @@ type transcript struct {
 	midline  bool // the last thing written was a piece of a line
 	streamed map[string]bool
 	failure  string // why the newest failed request did
+	todo     []event.TodoItem
 }
 
 func newTranscript(out io.Writer, log *session.Log) *transcript {
@@ -70,6 +72,12 @@ func (t *transcript) fact(r event.Record) {
 		t.line("(queued; it is the next task)")
 	case event.SteeringInjected:
 		t.line("(the model has your word)")
+	case event.TodoUpdated:
+		if !slices.Equal(p.Items, t.todo) {
+			t.endLine()
+			t.write(todoPanel(p.Items))
+		}
+		t.todo = p.Items
 	case event.PermissionRequested, event.QuestionAsked:
 		t.endLine()
 		select {
