@@ -126,8 +126,10 @@ func (p *project) callTool(ctx context.Context, call *oneCall) (toolResult, erro
 	if err != nil {
 		return toolResult{}, err
 	}
-	if err := p.countAsRead(log, call.path); err != nil {
-		return toolResult{}, err
+	if call.name != "read" { // which needs nothing to have been read, however large the file
+		if err := p.countAsRead(log, call.path); err != nil {
+			return toolResult{}, err
+		}
 	}
 	options, err := p.engineOptions(log, builtin.All(), false)
 	if err != nil {
@@ -155,13 +157,18 @@ func (p *project) countAsRead(log *session.Log, name string) error {
 	if err != nil || name == "" || !place.Exists {
 		return nil
 	}
-	data, err := p.ws.ReadFile(place.Path)
+	f, err := workspace.Open(p.ws, place.Path)
 	if err != nil {
 		return nil
 	}
-	sum := sha256.Sum256(data)
+	defer f.Close()
+	sum := sha256.New()
+	size, err := io.Copy(sum, f)
+	if err != nil {
+		return nil
+	}
 	_, err = log.Publish(event.FileRead{
-		Path: builtin.LogPath(p.ws.Cwd(), place.Path), Bytes: int64(len(data)), SHA256: hex.EncodeToString(sum[:]),
+		Path: builtin.LogPath(p.ws.Cwd(), place.Path), Bytes: size, SHA256: hex.EncodeToString(sum.Sum(nil)),
 	})
 	return err
 }
