@@ -117,14 +117,14 @@ func TestALongLineIsCutWithItsLengthAndTheWayToTheRest(t *testing.T) { // Read 1
 	}
 }
 
-func TestALineOfAGigabyteTakesLittleMemory(t *testing.T) { // Read 1, 8
+func TestAnEndlessLineTakesLittleMemory(t *testing.T) { // Read 1, 8
 	f := newFolder(t, nil)
 	file, err := os.Create(filepath.Join(f.dir, "one"))
 	must(t, err)
 	_, err = file.Write(bytes.Repeat([]byte("x"), 200_000))
-	must(t, err, file.Truncate(1<<30), file.Close())
+	must(t, err, file.Truncate(256<<20), file.Close())
 	took := peak(func() {
-		if text := f.read("one").Text(); !strings.Contains(text, "line 1 has 1073741824 characters") || len(text) > 3000 {
+		if text := f.read("one").Text(); !strings.Contains(text, "line 1 has 268435456 characters") || len(text) > 3000 {
 			t.Errorf("got %d bytes: %.200s", len(text), text)
 		}
 	})
