@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -46,7 +47,7 @@ func read(ctx context.Context, u *url.URL, resp *http.Response) (Page, error) {
 			return Page{}, notText(u, declared, int64(len(body)))
 		}
 	}
-	text := decoded(body, declared)
+	text := strings.TrimPrefix(decoded(body, declared), "\ufeff")
 	if kind == "html" {
 		whole := true
 		page.Title, page.Text, whole = markdown(text, u)
@@ -127,11 +128,23 @@ func kindOf(declared string, body []byte) string {
 	if what == "text/html" || what == "application/xhtml+xml" {
 		return "html"
 	}
-	head := body[:min(len(body), charset.Sniff)]
-	if _, ok := charset.Detect(head); ok || strings.HasPrefix(strings.ToLower(parameters["charset"]), "utf-16") {
+	if _, ok := charset.Detect(body[:min(len(body), charset.Sniff)]); ok || isEncoded(parameters["charset"], body) {
 		return "text"
 	}
 	return ""
+}
+
+// isEncoded says that bytes may be text in a declared charset, of which one
+// sees less than of UTF-8 whether they are.
+func isEncoded(declared string, body []byte) bool {
+	_, name := htmlcharset.Lookup(declared)
+	switch name {
+	case "", "utf-8":
+		return false
+	case "utf-16le", "utf-16be":
+		return true
+	}
+	return bytes.IndexByte(body, 0) < 0
 }
 
 // decoded is a body as UTF-8, by its byte order mark, the declared charset or
