@@ -33,7 +33,7 @@ func (l *Local) Start(cmd Command) (*Proc, error) {
 		Command: cmd, clock: l.clock, started: l.clock.Now(), cmd: c,
 		onOutput: cmd.OnOutput, captures: [2]*capture{newCapture(cmd.MaxOutput), newCapture(cmd.MaxOutput)},
 		exited: make(chan struct{}), gone: make(chan struct{}),
-		kill: make(chan struct{}), killed: make(chan struct{}), over: make(chan struct{}),
+		kill: make(chan struct{}), killed: make(chan struct{}), pidfd: announceEnd(c.SysProcAttr),
 	}
 	p.Command.Cwd, p.local = c.Dir, l
 	p.lineage = lineage{table: l.table}

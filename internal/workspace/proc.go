@@ -40,7 +40,8 @@ type Proc struct {
 	stdin   *os.File   // when Interactive
 	pipes   []*os.File // read ends
 	readers sync.WaitGroup
-	helpers sync.WaitGroup // feeds standard input, watches the time
+	helpers sync.WaitGroup // feeds standard input, ends the command
+	pidfd   *int
 
 	mu       sync.Mutex // orders output; held during OnOutput
 	onOutput OutputFunc
@@ -49,10 +50,12 @@ type Proc struct {
 	exited, gone chan struct{}
 	kill         chan struct{} // closed to ask for the end
 	killed       chan struct{} // closed when nobody is left to kill
-	over         chan struct{} // closed when there is nothing to guard any more
-	killOnce     sync.Once
 	timedOut     atomic.Bool
 	result       Result // set before exited is closed
+
+	ending sync.Mutex
+	dying  bool // kill is closed
+	over   bool // there is nobody to kill any more
 }
 
 // PID is the process id of the command, which is also that of its group and
@@ -87,7 +90,19 @@ func (p *Proc) Kill() {
 	<-p.gone
 }
 
-func (p *Proc) askToDie() { p.killOnce.Do(func() { close(p.kill) }) }
+func (p *Proc) askToDie() {
+	p.ending.Lock()
+	defer p.ending.Unlock()
+	if p.dying || p.over {
+		return
+	}
+	p.dying = true
+	close(p.kill)
+	p.helpers.Go(func() {
+		p.lineage.terminate()
+		close(p.killed)
+	})
+}
 
 // Age is the time since the start.
 func (p *Proc) Age() time.Duration { return p.clock.Since(p.started) }
@@ -146,7 +161,6 @@ func (p *Proc) start() error {
 	if !p.Command.Interactive && p.stdin != nil {
 		p.helpers.Go(p.feed)
 	}
-	p.helpers.Go(p.guard)
 	go p.run()
 	return nil
 }
@@ -248,36 +262,18 @@ func (p *Proc) deliver(i int, chunk []byte) {
 	}
 }
 
-// guard ends the process when it is asked to or its time is over.
-func (p *Proc) guard() {
-	var limit <-chan time.Time
-	if p.Command.Timeout > 0 {
-		timer := time.NewTimer(p.Command.Timeout)
-		defer timer.Stop()
-		limit = timer.C
-	}
-	exited := p.exited
-	for {
-		select {
-		case <-limit:
-			p.timedOut.Store(true)
-			p.askToDie()
-			limit = nil
-		case <-exited:
-			exited, limit = nil, nil // children left behind have no time limit
-		case <-p.kill:
-			p.lineage.terminate()
-			close(p.killed)
-			return
-		case <-p.over:
-			return
-		}
-	}
-}
-
 // run is the process's one owner: it reaps, closes and announces.
 func (p *Proc) run() {
-	_ = p.cmd.Wait() // the exit status is read from ProcessState
+	if p.Command.Timeout > 0 {
+		limit := time.AfterFunc(p.Command.Timeout, func() {
+			p.timedOut.Store(true)
+			p.askToDie()
+		})
+		p.reap()
+		limit.Stop() // children left behind have no time limit
+	} else {
+		p.reap()
+	}
 	stopped := false
 	select {
 	case <-p.kill:
@@ -288,12 +284,19 @@ func (p *Proc) run() {
 	held := p.drain()
 	p.finish(stopped, held)
 	p.watchLeft()
-	close(p.over)
+	p.ending.Lock()
+	p.over = true
+	p.ending.Unlock()
 	closeAll(p.pipes)
 	_ = p.CloseStdin()
 	p.readers.Wait()
 	p.helpers.Wait()
 	close(p.gone)
+}
+
+func (p *Proc) reap() {
+	awaitEnd(p.pidfd)
+	_ = p.cmd.Wait() // the exit status is read from ProcessState
 }
 
 // drain waits for the end of the output, but not for a child that stays and

@@ -147,12 +147,15 @@ func TestALeftChildLivesUntilTheProcIsKilled(t *testing.T) {
 func TestGoneFollowsTheLastChild(t *testing.T) {
 	t.Parallel()
 	ws := open(t, t.TempDir())
-	p := start(t, ws, workspace.Command{Line: "sleep 1 >/dev/null 2>&1 & true"})
+	p := start(t, ws, workspace.Command{Line: "sleep 1 >/dev/null 2>&1 & true", Timeout: 500 * time.Millisecond})
 	r, err := p.Wait(context.Background())
 	if err != nil || len(r.Left) != 1 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	<-p.Gone()
+	<-p.Gone() // the time limit is the command's alone
+	if p.Age() < 900*time.Millisecond {
+		t.Errorf("the child was stopped after %s", p.Age())
+	}
 	if alive(r.Left[0]) {
 		t.Error("the child lives on")
 	}
