@@ -211,6 +211,7 @@ func ambiguous(text string, found []spot) *AmbiguousError {
 		e.Lines = append(e.Lines, line)
 		if s.in != nil {
 			e.Rung = max(e.Rung, s.in.view.rung)
+			e.More = e.More || s.in.cut
 		}
 	}
 	return e

@@ -366,17 +366,18 @@ func TestAMissWithoutAnEqualLineNamesTheLineMostLikeIt(t *testing.T) {
 
 // Each of these would take minutes if places were compared one by one.
 func TestLongTextsOfEqualPartsTakeNoTime(t *testing.T) {
-	letters, lines := strings.Repeat("a", 2<<20), strings.Repeat("a\n", 1<<19)
+	letters, lines := strings.Repeat("a", 1<<20), strings.Repeat("a\n", 1<<18)
 	tests := map[string]struct {
 		text, old string
 		lines     int // of the ambiguity; 0 for none
 	}{
 		"letters":                {letters, letters[:40<<10], maxPlaces},
 		"letters and another":    {letters, letters[:40<<10] + "b", 0},
-		"lines, shifted":         {lines, strings.Repeat("  a\n", 8<<10), maxPlaces},
-		"lines, shifted but one": {lines, strings.Repeat("  a\n", 8<<10) + " a\n", 0},
-		"lines like those":       {lines, strings.Repeat("a\n", 8<<10) + "b\n", 0},
-		"blanks":                 {strings.Repeat(" ", 5<<20), "  x  ", 0},
+		"lines, shifted":         {lines, strings.Repeat("  a\n", 6<<10), maxPlaces},
+		"many lines, shifted":    {lines, strings.Repeat("  a\n", 20<<10), maxWork/(20<<10) + 1},
+		"lines, shifted but one": {lines, strings.Repeat("  a\n", 6<<10) + " a\n", 0},
+		"lines like those":       {lines, strings.Repeat("a\n", 6<<10) + "b\n", 0},
+		"blanks":                 {strings.Repeat(" ", 1<<20), "  x  ", 0},
 		"marks":                  {"e" + strings.Repeat("\u0301", 1<<18), "e\u0301\u0301x", 0},
 	}
 	for name, tt := range tests {

@@ -93,6 +93,7 @@ type sight struct {
 	exact  bool   // t is the old string alone, as it stands at each spot
 	t, old folded // the text and the old string
 
+	cut  bool  // not all places were looked at
 	plan *plan // made with the first rewrite
 	// margins are the indentations in the old string, units is where they are in
 	// its folded text.
@@ -108,8 +109,9 @@ type spot struct {
 }
 
 // maxWork bounds how many lines are compared one by one, when a long string
-// nearly fits a text of many equal lines. A step that takes more finds nothing.
-const maxWork = 30_000_000
+// nearly fits a text of many equal lines. A view that takes more finds nothing,
+// unless what it found is ambiguous already.
+const maxWork = 8_000_000
 
 func (s *sight) spots() []spot {
 	if s.view.last {
@@ -132,7 +134,8 @@ func (s *sight) spots() []spot {
 		work += len(s.units)
 		return several || len(found) <= maxPlaces && work < maxWork
 	})
-	if work >= maxWork && len(found) < 2 {
+	s.cut = work >= maxWork
+	if s.cut && len(found) < 2 {
 		return nil
 	}
 	return found
