@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path"
 	"slices"
 	"sync"
@@ -43,9 +44,9 @@ type sweep struct {
 	tree  Tree
 	query Query
 
-	mutex                sync.Mutex
-	hits                 []hit
-	long, asking, hidden atomic.Int64 // files that were not searched
+	mutex                        sync.Mutex
+	hits                         []hit
+	long, asking, hidden, unread atomic.Int64 // files that were not searched
 }
 
 // Grep searches the files of a folder.
@@ -66,7 +67,7 @@ func (t Tree) Grep(ctx context.Context, q Query) (Result, error) {
 	}
 	notes(&r.text, note{s.long.Load(), "file", fmt.Sprintf("not searched, with a line over %d MB", longestLine>>20)},
 		note{s.asking.Load(), "file", "not searched: reading needs permission; name one as path to ask"},
-		note{w.unread.Load(), "folder", "could not be read"})
+		note{s.unread.Load(), "file", "could not be read"}, note{w.unread.Load(), "folder", "could not be read"})
 	return Result{Text: r.text.String(), Files: r.files, Lines: r.lines}, nil
 }
 
@@ -106,7 +107,10 @@ func (s *sweep) visitor(ctx context.Context) func(entry) {
 		}
 		f, err := e.dir.open.Open(e.name)
 		if err != nil {
-			return // gone, or not readable
+			if !errors.Is(err, fs.ErrNotExist) {
+				s.unread.Add(1)
+			}
+			return
 		}
 		defer f.Close()
 		lines = 0
@@ -118,6 +122,8 @@ func (s *sweep) visitor(ctx context.Context) func(entry) {
 			s.mutex.Lock()
 			s.hits = append(s.hits, hit{e.rel(), lines})
 			s.mutex.Unlock()
+		case err != nil && err != errBinary && ctx.Err() == nil:
+			s.unread.Add(1)
 		}
 	}
 }

@@ -67,8 +67,11 @@ func (m *matcher) next(text []byte) int {
 		}
 	}
 	loc := m.re.FindIndex(text)
-	if loc == nil {
+	switch {
+	case loc == nil:
 		return -1
+	case loc[0] == len(text) && loc[0] > 0 && text[loc[0]-1] != '\n':
+		return loc[0] - 1 // at the end of a line that has none
 	}
 	return loc[0]
 }
