@@ -98,7 +98,7 @@ func TestALongLineIsCutWithItsLengthAndTheWayToTheRest(t *testing.T) { // Read 1
 	f := newFolder(t, map[string]string{
 		"m.js": strings.Repeat("x", 600_000) + "\n", "open": strings.Repeat("x", 2001), "fits": strings.Repeat("é", 2000),
 		"crlf": strings.Repeat("x", 2000) + "\r\n", "many": "a\n" + strings.Repeat(strings.Repeat("🙂", 3000)+"\n", 3) + "b",
-		"combining": strings.Repeat("e\u0301", 1001),
+		"it's $1": strings.Repeat("x", 3000), "combining": strings.Repeat("e\u0301", 1001),
 	})
 	cut := func(n, length string) string { return " [… cut; line " + n + " has " + length + " characters]\n" }
 	way := func(n, name string) string {
@@ -109,6 +109,7 @@ func TestALongLineIsCutWithItsLengthAndTheWayToTheRest(t *testing.T) { // Read 1
 		"open":      way("1", "open") + strings.Repeat("x", 2000) + cut("1", "2001"),
 		"fits":      strings.Repeat("é", 2000),
 		"crlf":      strings.Repeat("x", 2000) + "\n",
+		"it's $1":   way("1", `'it'\''s $1'`) + strings.Repeat("x", 2000) + cut("1", "3000"),
 		"combining": way("1", "combining") + strings.Repeat("e\u0301", 1000) + cut("1", "2002"),
 		"many": way("2", "many") + "a\n" + strings.Repeat("🙂", 2000) + cut("2", "3000") +
 			strings.Repeat("🙂", 2000) + cut("3", "3000") + strings.Repeat("🙂", 2000) + cut("4", "3000") + "b",

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/image/webp"
 
+	"github.com/khaelor/khaelor/internal/wording"
 	"github.com/khaelor/khaelor/internal/workspace"
 )
 
@@ -61,7 +62,7 @@ func readImage(f workspace.File, kind string, q Request) (Excerpt, error) {
 	}
 	sum := sha256.Sum256(data)
 	return Excerpt{
-		Head:   "[" + q.Name + ": " + said + "]",
+		Head:   "[" + wording.Name(q.Name) + ": " + said + "]",
 		Extent: fmt.Sprintf("%s, %dx%d", kind, p.config.Width, p.config.Height),
 		SHA256: hex.EncodeToString(sum[:]), Media: &media,
 	}, nil

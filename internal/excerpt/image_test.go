@@ -203,7 +203,7 @@ func TestAPictureTooLargeIsMadeToFit(t *testing.T) {
 		"wide.png": asPNG(drawing(4000, 200)), "tall.jpg": asJPEG(drawing(100, 9000)), "long.gif": asGIF(drawing(2500, 20), drawing(2500, 20)),
 		"clear.png": asPNG(clear), "noise.png": asPNG(noise(700, 700, true)) + padding, "alpha.png": asPNG(noise(1000, 1000, false)) + padding,
 		"plain.png": asPNG(drawing(10, 10)) + padding,
-		"line.png": asPNG(drawing(20_000, 1)), "big.webp": plain(8000, 400), "anim.webp": animated(4000, 20),
+		"line.png":  asPNG(drawing(20_000, 1)), "big.webp": plain(8000, 400), "anim.webp": animated(4000, 20),
 	}
 	f := newFolder(t, files)
 	for name, want := range map[string]string{

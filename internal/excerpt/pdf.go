@@ -45,7 +45,7 @@ func readDocument(f workspace.File, q Request) (Excerpt, error) {
 	}
 	sum := sha256.Sum256(data)
 	return Excerpt{
-		Head:   fmt.Sprintf("[%s: %s, %d bytes]", q.Name, extent, len(data)),
+		Head:   fmt.Sprintf("[%s: %s, %d bytes]", wording.Name(q.Name), extent, len(data)),
 		Extent: extent, SHA256: hex.EncodeToString(sum[:]), Media: &Media{Type: typePDF, Data: data},
 	}, nil
 }

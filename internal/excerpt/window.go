@@ -9,6 +9,7 @@ import (
 	"io"
 	"math/bits"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/khaelor/khaelor/internal/wording"
@@ -173,7 +174,7 @@ func (w *window) head(charset string) string {
 		}
 	}
 	if w.cut > 0 {
-		notes = append(notes, fmt.Sprintf("see more of a cut line with bash: sed -n %dp %s | cut -c%d-%d", w.cut, wording.Name(w.name), LineLength+1, 2*LineLength))
+		notes = append(notes, fmt.Sprintf("see more of a cut line with bash: sed -n %dp %s | cut -c%d-%d", w.cut, quoted(w.name), LineLength+1, 2*LineLength))
 	}
 	if charset != "" {
 		notes = append(notes, "decoded from "+charset)
@@ -182,4 +183,15 @@ func (w *window) head(charset string) string {
 		return ""
 	}
 	return "[" + strings.Join(notes, "; ") + "]\n"
+}
+
+// quoted is a name as a word of a shell.
+func quoted(name string) string {
+	plain := func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("/._-+,@", r)
+	}
+	if !strings.ContainsFunc(name, func(r rune) bool { return !plain(r) }) {
+		return name
+	}
+	return "'" + strings.ReplaceAll(wording.Name(name), "'", `'\''`) + "'"
 }

@@ -6,6 +6,7 @@ import (
 	"image"
 	"image/jpeg"
 	"image/png"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/khaelor/khaelor/internal/event"
 	"github.com/khaelor/khaelor/internal/excerpt"
 	"github.com/khaelor/khaelor/internal/tool"
+	"github.com/khaelor/khaelor/internal/workspace"
 )
 
 // count is n numbered lines.
@@ -149,6 +151,20 @@ func TestReadRefusesWhatIsNoText(t *testing.T) {
 			p.refused(err, tt.kind, tt.words)
 		})
 	}
+}
+
+// closed is a workspace whose files nobody may open, not even root.
+type closed struct{ *workspace.Local }
+
+func (closed) Open(path string) (workspace.File, error) {
+	return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.EACCES}
+}
+
+func TestReadSaysThatAFileMayNotBeRead(t *testing.T) { // Read 9
+	p := newProject(t, map[string]string{"secret": "x"})
+	p.env.Workspace = closed{p.ws}
+	_, err := read(t.Context(), p.env, readInput{Path: "secret"})
+	p.refused(err, event.ToolPermissionDenied, "secret: permission denied")
 }
 
 func TestReadOfRecordedFiles(t *testing.T) {
