@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"golang.org/x/text/encoding/japanese"
+
 	"github.com/khaelor/khaelor/internal/event"
 	"github.com/khaelor/khaelor/internal/workspace"
 )
@@ -231,7 +233,13 @@ func TestWhatCannotBeReadKeepsItsError(t *testing.T) { // Read 9
 
 func TestBytesThatAreNoTextAreShownAndNamed(t *testing.T) {
 	late := strings.Repeat("ok\n", 30_000)
-	f := newFolder(t, map[string]string{"late": late + "bad \xff end\n", "crlf": "a\r\nb\r\n"})
+	japanese, err := japanese.ShiftJIS.NewEncoder().String("日本語の文章です。これはテストです。\n")
+	must(t, err)
+	f := newFolder(t, map[string]string{
+		"late": late + "bad \xff end\n", "crlf": "a\r\nb\r\n", "sjis": japanese, "be": "\xfe\xff\x00a\x00\r\x00\n",
+	})
+	equal(t, f.read("sjis").Text(), "[decoded from Shift-JIS]\n日本語の文章です。これはテストです。\n")
+	equal(t, f.read("be").Text(), "[decoded from UTF-16BE]\na\n")
 	e := f.read("late", 30_001, 1)
 	equal(t, e.Text(), "[lines 30001-30001 of 30001; decoded from UTF-8 with invalid bytes]\nbad \uFFFD end\n")
 	equal(t, f.read("late", 30_000, 1).Text(), "[lines 30000-30000 of 30001; continue with offset 30001]\nok\n")
