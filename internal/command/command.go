@@ -29,6 +29,7 @@ type WithdrawSteering struct{ QueuedEventID string }
 type QueueMessage struct {
 	Text     string
 	Mentions []event.Mention
+	Images   []event.Media
 }
 
 // TakeBack takes a queued message back.

@@ -57,9 +57,9 @@ func (e *Engine) Dispatch(c command.Command) error {
 		return e.takeBack(s.Steering, c.QueuedEventID, event.SteeringWithdrawn{QueuedEventID: c.QueuedEventID})
 	case command.QueueMessage:
 		if !s.Task.Open {
-			return e.submit(s, command.SubmitMessage{Text: c.Text, Mentions: c.Mentions})
+			return e.submit(s, command.SubmitMessage(c))
 		}
-		return e.wait(event.MessageQueued{Text: event.Text(c.Text), Mentions: c.Mentions})
+		return e.wait(event.MessageQueued{Text: event.Text(c.Text), Mentions: c.Mentions, Images: c.Images})
 	case command.TakeBack:
 		return e.takeBack(s.Messages, c.QueuedEventID, event.MessageDequeued{QueuedEventID: c.QueuedEventID, By: event.TakenByUser})
 	case command.Interrupt:

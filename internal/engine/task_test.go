@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"strings"
@@ -121,6 +122,23 @@ func TestMessagesForAfterTheTaskRunInOrderAndOneTakenBackDoesNot(t *testing.T) {
 	}
 	if body := string(w.asked()[3].Body); strings.Contains(body, "dropped") {
 		t.Error("the message that was taken back was sent")
+	}
+}
+
+func TestAQueuedMessageKeepsItsPictures(t *testing.T) {
+	png := "\x89PNG\r\n\x1a\n"
+	w := steering(t, func(w *world) {
+		sha, err := w.log.PutBlob([]byte(png))
+		if err != nil {
+			w.Fatal(err)
+		}
+		w.do(command.QueueMessage{Text: "and this", Images: []event.Media{{MediaType: "image/png", SHA256: sha}}})
+	}, turn(call("t1", "moment", `{}`)), turn(fakeapi.Text("One.")), turn(fakeapi.Text("Two.")))
+	w.say("first")
+	w.completed()
+	asked := w.asked()
+	if body := string(asked[len(asked)-1].Body); !strings.Contains(body, base64.StdEncoding.EncodeToString([]byte(png))) {
+		t.Error("the picture was not sent with its message")
 	}
 }
 

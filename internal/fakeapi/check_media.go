@@ -5,7 +5,7 @@ import (
 	"encoding/base64"
 )
 
-// maxImage is the documented limit of one picture, in bytes.
+// maxImage is the documented limit of one picture, in bytes of its base64 form.
 const maxImage = 5 << 20
 
 // checkMedia: what a picture or document says it is must be what its bytes are.
@@ -40,8 +40,8 @@ func checkImage(at, said string, data []byte) *Fault {
 		return invalid("%s.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'", at)
 	}
 	switch is := imageType(data); {
-	case len(data) > maxImage:
-		return invalid("%s: image exceeds 5 MB maximum: %d bytes > %d bytes", at, len(data), maxImage)
+	case base64.StdEncoding.EncodedLen(len(data)) > maxImage:
+		return invalid("%s: image exceeds 5 MB maximum: %d bytes > %d bytes", at, base64.StdEncoding.EncodedLen(len(data)), maxImage)
 	case is == "":
 		return invalid("%s: Could not process image", at)
 	case is != said:

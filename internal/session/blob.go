@@ -85,6 +85,8 @@ func mediaOf(f event.Fact) []string {
 	switch p := f.(type) {
 	case event.UserMessageCreated:
 		media = p.Images
+	case event.MessageQueued:
+		media = p.Images
 	case event.ToolCompleted:
 		media = p.Media
 	}

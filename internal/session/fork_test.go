@@ -57,6 +57,30 @@ func TestAForkIsACopyUnderItsOwnIdThatSaysWhereItComesFrom(t *testing.T) {
 	}
 }
 
+// A message that waits in the original waits in the fork, its picture with it.
+func TestAForkKeepsThePictureOfAQueuedMessage(t *testing.T) {
+	s := testStore(memdisk.New(), strict(t))
+	l := create(t, s)
+	sha, err := l.PutBlob([]byte("picture"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	publish(t, l,
+		event.UserMessageCreated{Text: "look"},
+		event.MessageQueued{Text: "then this", Images: []event.Media{{MediaType: "image/png", SHA256: sha}}},
+	)
+	closeLog(t, l)
+	id, err := s.Fork(l.ID(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fork := reopen(t, s, id)
+	defer closeLog(t, fork)
+	if data, err := fork.Blob(sha); err != nil || string(data) != "picture" {
+		t.Errorf("the fork has %q: %v", data, err)
+	}
+}
+
 func isCopy(t *testing.T, source, fork []event.Record, id string) {
 	t.Helper()
 	at := len(source)
