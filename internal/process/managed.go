@@ -24,7 +24,8 @@ type managed struct {
 	cause  event.ExitCause // why it was stopped
 	exited *event.ProcessExited
 
-	text [2]ansi.Repairer // of standard output and error; ordered by proc
+	text  [2]ansi.Repairer // of standard output and error; ordered by proc
+	texts *sync.Pool       // *[]byte, the Manager's
 }
 
 // inherit takes the output over at the moment of the adoption.
@@ -71,9 +72,11 @@ func (p *managed) announce(stream workspace.Stream, chunk []byte) {
 	if stream == workspace.Stderr {
 		repairer = &p.text[1]
 	}
-	if text := repairer.Append(nil, chunk); len(text) > 0 {
+	text := repairer.Append((*p.texts.Get().(*[]byte))[:0], chunk)
+	if len(text) > 0 {
 		p.hooks.Output(event.ProcessOutput{ProcessID: p.id, Stream: event.OutputStream(stream), Chunk: string(text)})
 	}
+	p.texts.Put(&text)
 }
 
 // shrink leaves less room for what is printed.

@@ -61,17 +61,19 @@ type Hooks struct {
 type Manager struct {
 	ws    workspace.Workspace
 	hooks Hooks
+	texts sync.Pool // *[]byte
 
 	mu     sync.Mutex
 	next   int
 	procs  []*managed // in the order of their start
+	room   int        // for the output of each, in bytes
 	closed bool
 }
 
 // New is a manager without processes. Numbering goes on after last, the highest
 // number that the session's log has seen, so that an id is never used twice.
 func New(ws workspace.Workspace, last int, hooks Hooks) *Manager {
-	return &Manager{ws: ws, next: last + 1, hooks: hooks}
+	return &Manager{ws: ws, next: last + 1, room: BufferSize, hooks: hooks, texts: sync.Pool{New: func() any { return new([]byte) }}}
 }
 
 // Info describes a process.
@@ -111,7 +113,7 @@ func (m *Manager) Adopt(proc *workspace.Proc, name, toolUseID string) (Info, err
 func (m *Manager) keep(proc *workspace.Proc, name, toolUseID string, fresh bool) (Info, error) {
 	p := &managed{
 		proc: proc, name: name, toolUseID: toolUseID, hooks: m.hooks, fresh: fresh,
-		output: workspace.Rolling{Limit: BufferSize}, done: make(chan struct{}),
+		output: workspace.Rolling{Limit: BufferSize}, done: make(chan struct{}), texts: &m.texts,
 	}
 	if !m.enter(p) {
 		proc.Kill()
@@ -128,8 +130,8 @@ func (m *Manager) keep(proc *workspace.Proc, name, toolUseID string, fresh bool)
 	return p.info(), nil
 }
 
-// enter gives a process its id and a fair share of the room for output, unless
-// the end has begun.
+// enter gives a process its id and its share of the room for output, unless the
+// end has begun.
 func (m *Manager) enter(p *managed) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -139,10 +141,13 @@ func (m *Manager) enter(p *managed) bool {
 	p.id = "p" + strconv.Itoa(m.next)
 	m.next++
 	m.procs = append(m.procs, p)
-	if share := max(totalSize/len(m.procs), leastSize); share < BufferSize {
-		for _, each := range m.procs {
-			each.shrink(share)
-		}
+	if m.room < leastSize || m.room*len(m.procs) <= totalSize {
+		p.shrink(m.room)
+		return true
+	}
+	m.room /= 2 // seldom, since each buffer is copied
+	for _, each := range m.procs {
+		each.shrink(m.room)
 	}
 	return true
 }

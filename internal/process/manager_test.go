@@ -367,3 +367,55 @@ func TestAManagerServesManyAtOnce(t *testing.T) {
 		t.Errorf("%d processes", n)
 	}
 }
+
+func TestManyProcessesShareTheRoom(t *testing.T) {
+	t.Parallel()
+	var j journal
+	m, _ := manager(t, &j)
+	const many = 120 // more than have the whole room each
+	for range many {
+		start(t, m, "head -c 300000 /dev/zero")
+	}
+	var held int
+	for _, info := range m.List() {
+		j.until(t, ended(m, info.ID))
+		c, err := m.Read(info.ID, 0, 0)
+		must(t, err)
+		held += len(c.Data)
+		if c.Dropped+int64(len(c.Data)) != 300_000 || len(c.Data) < 100_000 {
+			t.Errorf("%s: %d bytes and %d dropped", info.ID, len(c.Data), c.Dropped)
+		}
+	}
+	if held > 16<<20 {
+		t.Errorf("%d bytes are held", held)
+	}
+}
+
+// Bash 8, of a process: a read neither begins nor ends within a character, and
+// nothing is lost between two reads.
+func TestAReadHoldsWholeCharacters(t *testing.T) {
+	var j journal
+	m, _ := manager(t, &j)
+	start(t, m, `printf 'a\xf0\x9f'; read x; printf '\x98\x80b'; read x; yes 😀 | head -c 1000001; read x`)
+	j.until(t, func() bool { info, _ := m.Get("p1"); return info.Output == 3 })
+	read := func() string {
+		c, err := m.Read("p1", process.Next, 0)
+		must(t, err)
+		return string(c.Data)
+	}
+	if got := read(); got != "a" {
+		t.Errorf("first %q", got)
+	}
+	must(t, m.Write(context.Background(), "p1", "\n"))
+	j.until(t, func() bool { info, _ := m.Get("p1"); return info.Output == 6 })
+	if got := read(); got != "😀b" {
+		t.Errorf("then %q", got)
+	}
+	must(t, m.Write(context.Background(), "p1", "\n"))
+	j.until(t, func() bool { info, _ := m.Get("p1"); return info.Output == 1_000_007 })
+	c, err := m.Read("p1", process.Next, 0)
+	must(t, err)
+	if !utf8.Valid(c.Data) || c.Offset+int64(len(c.Data)) != c.End() || c.Dropped != c.Offset-6 {
+		t.Errorf("%d bytes at %d, %d dropped, valid %v", len(c.Data), c.Offset, c.Dropped, utf8.Valid(c.Data))
+	}
+}

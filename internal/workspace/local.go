@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/khaelor/khaelor/internal/clock"
@@ -25,8 +24,8 @@ type Local struct {
 	temps atomic.Int64
 
 	table   *table
-	buffers sync.Pool // *[readSize]byte
-	self    string    // of our marks
+	buffers chan *[readSize]byte // to read output into; nil is one not made yet
+	self    string               // of our marks
 	runs    atomic.Int64
 	session atomic.Pointer[string]
 }
@@ -69,7 +68,10 @@ func NewLocal(dir string, opts ...Option) (*Local, error) {
 		set(&o)
 	}
 	l := &Local{env: Environ(o.env, o.allow), shell: shell(), clock: o.clock, table: &table{clock: o.clock}, self: self(o.clock.ID())}
-	l.buffers.New = func() any { return new([readSize]byte) }
+	l.buffers = make(chan *[readSize]byte, readers)
+	for range readers {
+		l.buffers <- nil
+	}
 	for _, path := range append([]string{dir}, o.roots...) {
 		if err := l.addRoot(path); err != nil {
 			return nil, errors.Join(fmt.Errorf("open workspace: %w", err), l.Close())

@@ -207,11 +207,16 @@ func (p *Proc) feed() {
 	_ = p.stdin.Close()
 }
 
-// readSize is how much is read at once, in bytes.
-const readSize = 32 << 10
+// Output is read in pieces of readSize bytes, of so many processes at once: who
+// prints into a full pipe waits, and hundreds who print together take no more
+// memory than a few.
+const (
+	readSize = 32 << 10
+	readers  = 16
+)
 
 // read takes the output of a stream until its end. A buffer is held only while
-// there is something in it: of many processes, few print at one moment.
+// there is something in it.
 func (p *Proc) read(pipe *os.File, i int) {
 	conn, err := pipe.SyscallConn()
 	if err != nil {
@@ -221,10 +226,12 @@ func (p *Proc) read(pipe *os.File, i int) {
 		var buf *[readSize]byte
 		n := 0
 		err := conn.Read(func(fd uintptr) bool {
-			buf = p.local.buffers.Get().(*[readSize]byte)
+			if buf = <-p.local.buffers; buf == nil {
+				buf = new([readSize]byte)
+			}
 			n, err = readNow(int(fd), buf[:])
 			if err == unix.EAGAIN {
-				p.local.buffers.Put(buf)
+				p.local.buffers <- buf
 				return false
 			}
 			return true
@@ -235,7 +242,7 @@ func (p *Proc) read(pipe *os.File, i int) {
 		if n > 0 {
 			p.deliver(i, buf[:n])
 		}
-		p.local.buffers.Put(buf)
+		p.local.buffers <- buf
 		if n <= 0 { // the end, which a terminal tells by an error
 			return
 		}

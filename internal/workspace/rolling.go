@@ -50,9 +50,24 @@ func (r *Rolling) grow(n int) {
 
 // move keeps what fits in a ring of another size.
 func (r *Rolling) move(room int) {
-	kept, _ := r.From(r.total - int64(min(r.size, room)))
-	r.ring = make([]byte, room)
-	r.start, r.size = 0, copy(r.ring, kept)
+	ring := make([]byte, room)
+	n := 0
+	for _, part := range r.parts(min(r.size, room)) {
+		n += copy(ring[n:], part)
+	}
+	r.ring, r.start, r.size = ring, 0, n
+}
+
+// parts are the last n bytes, in order.
+func (r *Rolling) parts(n int) [][]byte {
+	if n == 0 {
+		return nil
+	}
+	first := (r.start + r.size - n) % len(r.ring)
+	if first+n <= len(r.ring) {
+		return [][]byte{r.ring[first : first+n]}
+	}
+	return [][]byte{r.ring[first:], r.ring[:first+n-len(r.ring)]}
 }
 
 // Shrink lowers Limit, and gives back the memory of what is beyond it.
@@ -76,12 +91,5 @@ func (r *Rolling) Total() int64 { return r.total }
 // begins: later than asked for when that part is gone, never past the end.
 func (r *Rolling) From(offset int64) (data []byte, at int64) {
 	at = min(max(offset, r.total-int64(r.size)), r.total)
-	if at == r.total {
-		return nil, at
-	}
-	first := (r.start + r.size - int(r.total-at)) % len(r.ring)
-	if last := first + int(r.total-at); last <= len(r.ring) {
-		return bytes.Clone(r.ring[first:last]), at
-	}
-	return bytes.Join([][]byte{r.ring[first:], r.ring[:(r.start+r.size)%len(r.ring)]}, nil), at
+	return bytes.Join(r.parts(int(r.total-at)), nil), at
 }

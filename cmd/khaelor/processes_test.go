@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestWhatADeadProgramLeftRunningIsListed kills a program while its commands
@@ -22,10 +23,8 @@ func TestWhatADeadProgramLeftRunningIsListed(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	running := func(want int) bool { return len(p.marked()) >= want }
 	p.awaitFact("process.started")
-	for !running(4) { // the shell of the background, and three that sleep
-	}
+	p.awaitMarked(4) // the shell of the background, and three that sleep
 	t.Cleanup(func() {
 		for _, line := range p.marked() {
 			pid, _ := strconv.Atoi(strings.TrimPrefix(strings.Fields(line)[0], "/proc/"))
@@ -42,7 +41,7 @@ func TestWhatADeadProgramLeftRunningIsListed(t *testing.T) {
 	_ = cmd.Wait() // it was killed
 	list := p.list()
 	stops := regexp.MustCompile(`(?m)^orphaned \(session `+session+` is gone\): .*; stop it with: kill -- -(\d+)$`).FindAllStringSubmatch(list, -1)
-	if len(stops) != 3 || !strings.Contains(list, ": sleep 611; true; stop") || !strings.Contains(list, ": sleep 612; stop") || !strings.Contains(list, "sleep 613; stop") {
+	if len(stops) != 3 || !strings.Contains(list, ": sleep 611; true; stop") || !strings.Contains(list, "sleep 612; stop") || !strings.Contains(list, "sleep 613; stop") {
 		t.Errorf("the list is\n%s", list)
 	}
 	elsewhere := *p
@@ -56,8 +55,7 @@ func TestWhatADeadProgramLeftRunningIsListed(t *testing.T) {
 			t.Errorf("stop %d: %v", group, err)
 		}
 	}
-	for running(1) {
-	}
+	p.awaitMarked(0)
 	if list := p.list(); list != "no processes" {
 		t.Errorf("afterwards: %s", list)
 	}
@@ -69,6 +67,29 @@ func (p *place) put(name, content string) {
 	if err := os.WriteFile(filepath.Join(p.repo, name), []byte(content+"\n"), 0o600); err != nil {
 		p.t.Fatal(err)
 	}
+}
+
+// awaitMarked waits until so many processes of this place run, at least; 0 is
+// until none does.
+func (p *place) awaitMarked(want int) {
+	p.t.Helper()
+	for late := time.Now().Add(patience); time.Now().Before(late); {
+		if n := len(p.marked()); n >= want && want > 0 || n == want {
+			return
+		}
+	}
+	p.t.Fatalf("not %d processes within %s: %q", want, patience, p.marked())
+}
+
+// awaitFile waits until a command has made a file of the project.
+func (p *place) awaitFile(name string) {
+	p.t.Helper()
+	for late := time.Now().Add(patience); time.Now().Before(late); {
+		if _, err := os.Stat(filepath.Join(p.repo, name)); err == nil {
+			return
+		}
+	}
+	p.t.Fatalf("no file %s within %s", name, patience)
 }
 
 // list is what the model is told of processes by a program that starts now.
@@ -131,5 +152,51 @@ func TestNoSecretReachesACommandOrItsSpill(t *testing.T) {
 		if strings.Contains(out, secret) {
 			t.Errorf("%s is told", secret)
 		}
+	}
+}
+
+// TestTheEndOfTheProgramIsTheEndOfItsProcesses is case Processes 1: whatever
+// ends the program, all it started is gone within the time it takes to tell
+// them twice, and the log has each exit.
+func TestTheEndOfTheProgramIsTheEndOfItsProcesses(t *testing.T) {
+	const background = `{"type": "tool_use", "name": "process", "input": {"action": "start", "command": "(trap '' TERM; while :; do sleep 1; done) & setsid sleep 600 & sleep 600"}},
+		{"type": "tool_use", "name": "bash", "input": {"command": "setsid sleep 600 >/dev/null 2>&1 & sleep 600 & true"}}`
+	for name, c := range map[string]struct {
+		signal syscall.Signal // 0 is the task's own end
+		code   int
+	}{"the task ends": {0, 0}, "SIGTERM": {syscall.SIGTERM, 143}, "SIGHUP": {syscall.SIGHUP, 143}, "SIGINT": {syscall.SIGINT, 130}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			last := `{"blocks": [{"type": "tool_use", "name": "bash", "input": {"command": "touch begun; sleep 600"}}]}`
+			if c.signal == 0 {
+				last = `{"blocks": [{"type": "text", "text": "Done."}]}`
+			}
+			p := newPlace(t, `{"turns": [{"blocks": [`+background+`]}, `+last+`]}`)
+			cmd := p.command("-p", "begin", "--permission-mode", "bypass")
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			if c.signal != 0 {
+				p.awaitFile("begun")
+				if err := cmd.Process.Signal(c.signal); err != nil {
+					t.Fatal(err)
+				}
+			}
+			begun := time.Now()
+			_ = cmd.Wait() // the code is compared
+			if took := time.Since(begun); c.signal != 0 && took > patience/3 {
+				t.Errorf("it took %s", took)
+			}
+			if code := cmd.ProcessState.ExitCode(); code != c.code {
+				t.Errorf("exit code %d, want %d", code, c.code)
+			}
+			if left := p.marked(); len(left) > 0 {
+				t.Errorf("left are %q", left)
+			}
+			if _, started, exited := p.results(); started != 2 || exited != 2 {
+				t.Errorf("%d were started, %d have ended", started, exited)
+			}
+			p.wantClosed()
+		})
 	}
 }
