@@ -6,7 +6,7 @@ TOOL = $(GO) tool -modfile=tools/go.mod
 FUZZTIME ?= 30s
 SOAK_CHECKS ?= 20000
 
-.PHONY: build demo test lint bench fuzz soak
+.PHONY: build demo test lint bench fuzz soak stress
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o bin/ ./cmd/...
@@ -43,3 +43,8 @@ soak:
 	$(GO) test -count=1 -timeout 0 \
 		$$(grep -rl '"pgregory.net/rapid"' --include='*_test.go' ./cmd ./internal | xargs -n1 dirname | sort -u) \
 		-rapid.checks=$(SOAK_CHECKS)
+
+# Hundreds of processes that are hard to be rid of, all at once; see the test.
+# What the program itself takes of memory is told.
+stress:
+	KHAELOR_STRESS=500 KHAELOR_STRESS_MB=100 $(GO) test -count=1 -timeout 30m -run TestManyUnruly -v ./cmd/khaelor
