@@ -138,6 +138,9 @@ func finished(env *tool.Env, in bashInput, proc *workspace.Proc, out *output, un
 	if err != nil {
 		return tool.Result{}, err
 	}
+	if run.TimedOut || len(run.Left) == 0 {
+		<-proc.Gone() // some stranger may hold the output still, and add to it
+	}
 	if run.TimedOut {
 		text, _ := out.close()
 		return tool.Result{}, tool.Errorf(event.ToolTimeout,

@@ -136,6 +136,12 @@ func TestEveryChildLeftBehindIsNamed(t *testing.T) {
 	}
 }
 
+// Who loses even his mark holds nobody either.
+func TestAStrangerWhoHoldsTheOutputHoldsNobody(t *testing.T) {
+	p := newProject(t, nil)
+	equal(t, p.bash("env -i setsid sh -c 'while sleep 0.1; do echo late; done' & sleep 0.05; echo done").Text, "done\n")
+}
+
 // Bash 9, second half: a git worktree that is removed is a folder that is gone.
 func TestARemovedWorktreeHarmsOneCallOnly(t *testing.T) {
 	p := newProject(t, nil)
