@@ -160,9 +160,10 @@ func (e *Engine) newEnv(toolUseID string) *tool.Env {
 	defer e.mu.Unlock()
 	return &tool.Env{
 		ToolUseID: toolUseID, Workspace: e.o.Workspace, Processes: e.processes,
-		Seen:   func(path string) (fold.Sighting, bool) { return e.o.Log.Fold().Changes.Seen(path) },
-		Output: func(chunk string) { e.o.Log.Notify(event.ToolOutput{ToolUseID: toolUseID, Chunk: chunk}) },
-		Spill:  e.o.Spill, SpillDir: e.o.SpillDir, PutBlob: e.o.Log.PutBlob, Background: e.detach, Limits: e.o.Limits,
+		Withheld: e.o.Policy.Withholds,
+		Seen:     func(path string) (fold.Sighting, bool) { return e.o.Log.Fold().Changes.Seen(path) },
+		Output:   func(chunk string) { e.o.Log.Notify(event.ToolOutput{ToolUseID: toolUseID, Chunk: chunk}) },
+		Spill:    e.o.Spill, SpillDir: e.o.SpillDir, PutBlob: e.o.Log.PutBlob, Background: e.detach, Limits: e.o.Limits,
 		Ask:   func(ctx context.Context, q tool.Question) ([]string, error) { return asker{e}.ask(ctx, toolUseID, q) },
 		Fetch: e.o.Fetch,
 	}

@@ -260,3 +260,30 @@ func TestAnInterruptEndsAQuestion(t *testing.T) {
 	w.say("go on")
 	w.completed()
 }
+
+// What a rule or the floor withholds is not shown by a search of its folder
+// either, and the model is told.
+func TestASearchOfAFolderShowsNothingThatIsWithheld(t *testing.T) {
+	w := newWorld(t, script(
+		turn(call("t1", "grep", `{"pattern":"KEY"}`), call("t2", "grep", `{"pattern":"KEY","glob":".env"}`),
+			call("t3", "glob", `{"pattern":"**/*.txt"}`), call("t4", "glob", `{"pattern":"**/.env"}`)),
+		turn(fakeapi.Text("Done."))), asking("deny file.read(private/**)"))
+	for _, name := range []string{"open.txt", "private/a.txt", ".env"} {
+		w.file(name, "KEY=1\n")
+	}
+	w.say("look")
+	const ask = "[1 file not searched: reading needs permission; name one as path to ask]\n"
+	want := map[string]string{
+		"t1": "open.txt\n1:KEY=1\n" + ask, "t2": "no matches\n" + ask,
+		"t3": "open.txt\n[1 file left out: reading needs permission]\n", "t4": "no files fit\n[1 file left out: reading needs permission]\n",
+	}
+	for _, r := range facts[event.ToolCompleted](w) {
+		if r.ModelText != want[r.ToolUseID] {
+			t.Errorf("%s: %q, want %q", r.ToolUseID, r.ModelText, want[r.ToolUseID])
+		}
+		delete(want, r.ToolUseID)
+	}
+	if len(want) > 0 {
+		t.Errorf("no result of %v", want)
+	}
+}

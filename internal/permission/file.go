@@ -1,6 +1,9 @@
 package permission
 
-import "slices"
+import (
+	"path"
+	"slices"
+)
 
 // path judges one file of a file tool, by the name given and by the real one.
 func (f *fold) path(p Path, d *Decision) []verdict {
@@ -21,6 +24,27 @@ func (f *fold) path(p Path, d *Decision) []verdict {
 		d.Suggestion = f.pathGrant(p, all)
 	}
 	return all
+}
+
+// Withholds reports that a file of a folder that may be read may not be read
+// with it: the floor or a deny or ask rule speaks of the file itself. The path
+// is canonical. It is asked about each file of a search.
+func (e *Evaluator) Withholds(p string) bool {
+	e.mu.RLock()
+	f := fold{opt: &e.opt, rules: e.rules, mode: e.mode}
+	e.mu.RUnlock()
+	inside := within(f.opt.Root, p)
+	if inside && !e.credentialsInside {
+		if secretFile(&f, useOf(path.Base(p), false)) {
+			return true
+		}
+	} else if len(f.floorOfPath(p, false)) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(f.rules, func(r Rule) bool {
+		about := r.Capability == FileRead || r.Capability == OutsideProject && !inside
+		return about && r.Action != Allow && !r.everything() && f.pathRule(r, p, true)
+	})
 }
 
 func pathCapabilities(p Path) []Capability {

@@ -309,6 +309,38 @@ func credentialStore(f *fold, use fileUse) bool {
 	return false
 }
 
+// mayHoldCredentials reports that credentialStore may find something below the
+// project's root.
+func mayHoldCredentials(opt *Options) bool {
+	root := elements(opt.Root)
+	if opt.Root == "" || opt.Root == "/" || within(opt.Root, opt.State) {
+		return true
+	}
+	meets := func(pattern []string) bool {
+		n := min(len(pattern), len(root))
+		for i := range n {
+			if pattern[i] == "**" {
+				return true
+			}
+			if !mayBe(pattern[i], root[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	if slices.ContainsFunc(systemCredentials, meets) {
+		return true
+	}
+	for _, home := range append(slices.Clone(someHomes), elements(opt.Home)) {
+		for _, c := range credentials {
+			if meets(slices.Concat(home, c)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // stored: a credential, or the folder that holds it.
 func stored(p []string) bool {
 	if anyMatch(publicSSH, p) {

@@ -111,6 +111,9 @@ type Default struct {
 // Evaluator decides requests. It may be used by several goroutines.
 type Evaluator struct {
 	opt Options // but for Rules and Mode
+	// credentialsInside says that the project may hold stored credentials: it
+	// is a home directory, or about such.
+	credentialsInside bool
 
 	mu    sync.RWMutex
 	rules []Rule
@@ -123,7 +126,7 @@ func New(opt Options) *Evaluator {
 		opt.Mode = ModeDefault
 	}
 	rules := append([]Rule(nil), opt.Rules...)
-	return &Evaluator{opt: opt, rules: rules, mode: opt.Mode}
+	return &Evaluator{opt: opt, credentialsInside: mayHoldCredentials(&opt), rules: rules, mode: opt.Mode}
 }
 
 // AddSession adds a rule that holds until the program ends.

@@ -174,6 +174,9 @@ type Env struct {
 	ToolUseID string
 	Workspace workspace.Workspace
 	Processes *process.Manager
+	// Withheld reports a file that may not be read with the folder it is in; nil
+	// is none. It gets canonical paths, from several goroutines.
+	Withheld func(path string) bool
 	// Seen is what the model last saw of a file, by its logged path (LogPath).
 	Seen func(path string) (fold.Sighting, bool)
 	// Output shows a piece of output as it comes.

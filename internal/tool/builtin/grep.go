@@ -123,6 +123,7 @@ func tree(env *tool.Env, root target) search.Tree {
 	cwd := env.Workspace.Cwd()
 	return search.Tree{
 		Workspace: env.Workspace, Root: root.Path.Path, Room: tool.ResultLimit,
+		Skip: env.Withheld,
 		Name: func(path string) string { return LogPath(cwd, path) },
 	}
 }
