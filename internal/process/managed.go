@@ -72,11 +72,31 @@ func (p *managed) announce(stream workspace.Stream, chunk []byte) {
 	if stream == workspace.Stderr {
 		repairer = &p.text[1]
 	}
-	text := repairer.Append((*p.texts.Get().(*[]byte))[:0], chunk)
-	if len(text) > 0 {
+	text := (*p.texts.Get().(*[]byte))[:0]
+	if len(chunk) > mostShown {
+		text = append(text, skipped...)
+		*repairer, chunk = ansi.Repairer{}, wholeFrom(chunk, len(chunk)-mostShown)
+	}
+	if text = repairer.Append(text, chunk); len(text) > 0 {
 		p.hooks.Output(event.ProcessOutput{ProcessID: p.id, Stream: event.OutputStream(stream), Chunk: string(text)})
 	}
 	p.texts.Put(&text)
+}
+
+// mostShown is how much of what comes at once is shown, in bytes: nobody sees
+// more of a program that prints without a pause, and whoever shows it may be
+// slower than it prints.
+const mostShown = 4 << 10
+
+// skipped stands for what is not shown.
+const skipped = "\n[…]\n"
+
+// wholeFrom is data from the first character on that begins at or after at.
+func wholeFrom(data []byte, at int) []byte {
+	for n := 1; n < utf8.UTFMax && at < len(data) && !utf8.RuneStart(data[at]); n++ {
+		at++
+	}
+	return data[at:]
 }
 
 // shrink leaves less room for what is printed.
@@ -142,9 +162,8 @@ func (p *managed) read(offset int64, limit int) Chunk {
 	}
 	data, at := p.output.From(offset)
 	if at > offset { // what was dropped ends with a character
-		for n := 1; n < utf8.UTFMax && len(data) > 0 && !utf8.RuneStart(data[0]); n++ {
-			data, at = data[1:], at+1
-		}
+		whole := wholeFrom(data, 0)
+		data, at = whole, at+int64(len(data)-len(whole))
 	}
 	if limit > 0 && len(data) > limit {
 		data = data[:limit]

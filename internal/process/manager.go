@@ -47,8 +47,8 @@ type Hooks struct {
 	// Started is called by Start and Adopt, before the process can be seen to
 	// exit or print: whoever records it gets the two in order.
 	Started func(event.ProcessStarted)
-	// Output sees output as it comes, valid UTF-8, no character cut; of an
-	// adopted process, what comes after the adoption. It runs while the process
+	// Output sees output as it comes, valid UTF-8, no character cut; of much at
+	// once the end, and of an adopted process what comes after the adoption. It runs while the process
 	// waits to print more, so it must be quick, and must not call the Manager.
 	Output func(event.ProcessOutput)
 	// Exited is called once for each process, from a goroutine of the Manager's,

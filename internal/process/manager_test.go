@@ -419,3 +419,15 @@ func TestAReadHoldsWholeCharacters(t *testing.T) {
 		t.Errorf("%d bytes at %d, %d dropped, valid %v", len(c.Data), c.Offset, c.Dropped, utf8.Valid(c.Data))
 	}
 }
+
+func TestOfMuchAtOnceTheEndIsShown(t *testing.T) {
+	var j journal
+	m, _ := manager(t, &j)
+	start(t, m, "yes é | head -c 3000000; echo; echo end")
+	j.until(t, ended(m, "p1"))
+	must(t, m.StopAll(context.Background()))
+	got := j.printed()
+	if len(got) > 2_500_000 || !strings.Contains(got, "\n[…]\n") || !strings.HasSuffix(got, "\nend\n") || !utf8.ValidString(got) {
+		t.Errorf("%d bytes are shown, ending in %q", len(got), got[max(0, len(got)-50):])
+	}
+}
