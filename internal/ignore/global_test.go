@@ -39,7 +39,7 @@ func TestTheGlobalIgnoreFileIsFoundAsGitFindsIt(t *testing.T) {
 				return []byte(data), nil
 			})
 			_, none := files["none"]
-			got := Rules{}.And(false, f).Ignored("/p/q", "a.x", false)
+			got := Rules{}.And(false, f).Ignored("/p/q/", "a.x", false)
 			if got == none {
 				t.Errorf("got %v", got)
 			}

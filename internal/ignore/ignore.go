@@ -100,14 +100,8 @@ type Rules struct {
 }
 
 // Ignored judges an entry of a folder that is not ignored itself. The folder is
-// given by its canonical path.
+// given by its canonical path with a slash at the end.
 func (g Rules) Ignored(folder, name string, isFolder bool) bool {
-	if len(g.Git)+len(g.Own) == 0 {
-		return false
-	}
-	if !strings.HasSuffix(folder, "/") {
-		folder += "/"
-	}
 	for _, files := range [][]File{g.Own, g.Git} {
 		for _, f := range slices.Backward(files) {
 			if ignored, ok := f.verdict(folder, name, isFolder); ok {

@@ -44,7 +44,7 @@ func ignoredIn(files map[string]string, file string) bool {
 		if content, ok := files[folder]; ok {
 			rules = rules.And(false, Parse(path.Join("/", folder), []byte(content)))
 		}
-		if rules.Ignored(path.Join("/", folder), elems[i], i < len(elems)-1) {
+		if rules.Ignored(strings.TrimSuffix("/"+folder, "/")+"/", elems[i], i < len(elems)-1) {
 			return true
 		}
 	}

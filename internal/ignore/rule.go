@@ -24,6 +24,9 @@ func parseRule(line string) (rule, bool) {
 	var r rule
 	line, r.keep = strings.CutPrefix(line, "!")
 	line, r.folders = strings.CutSuffix(line, "/")
+	if name, ok := strings.CutPrefix(line, "**/"); ok && !strings.ContainsAny(name, `/\`) && !strings.Contains(name, "**") {
+		line = name // the last element in any folder, as it would be without the stars
+	}
 	r.byName = !strings.Contains(line, "/")
 	if r.glob = strings.TrimPrefix(line, "/"); r.glob == "" {
 		return r, false

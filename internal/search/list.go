@@ -72,24 +72,41 @@ func (l *listing) visit(e entry) {
 	l.mutex.Unlock()
 }
 
-// text lists the newest files first, those of one time by name.
-func (l *listing) text(unread int64) string {
-	slices.SortFunc(l.files, func(a, b listed) int {
+// newest are the files changed last, the newest first, those of one time by
+// name.
+func (l *listing) newest() []listed {
+	files := l.files
+	if len(files) > listedFiles { // to order a hundred thousand for two hundred takes longer than the walk
+		times := make([]int64, len(files))
+		for i, f := range files {
+			times[i] = f.changed
+		}
+		slices.Sort(times)
+		oldest := times[len(times)-listedFiles]
+		files = slices.DeleteFunc(files, func(f listed) bool { return f.changed < oldest })
+	}
+	slices.SortFunc(files, func(a, b listed) int {
 		if c := cmp.Compare(b.changed, a.changed); c != 0 {
 			return c
 		}
 		return comparePaths(a.rel(), b.rel())
 	})
+	return files[:min(len(files), listedFiles)]
+}
+
+// text lists the files.
+func (l *listing) text(unread int64) string {
+	all := len(l.files)
 	var b strings.Builder
-	for _, f := range l.files[:min(len(l.files), listedFiles)] {
+	for _, f := range l.newest() {
 		b.WriteString(wording.Name(l.tree.Name(f.path())) + "\n")
 	}
-	if len(l.files) == 0 {
+	if all == 0 {
 		b.WriteString("no files fit\n")
 		notes(&b, note{l.ignored.Load(), "ignored file", "left out; name one without wildcards, or its folder, to see it"})
 	}
-	if len(l.files) > listedFiles {
-		fmt.Fprintf(&b, "[the newest %d of %d; narrow the pattern or path]\n", listedFiles, len(l.files))
+	if all > listedFiles {
+		fmt.Fprintf(&b, "[the newest %d of %d; narrow the pattern or path]\n", listedFiles, all)
 	}
 	notes(&b, note{l.hidden.Load(), "hidden file", "left out; name the folder, or begin the name with a dot, to see them"},
 		note{l.asking.Load(), "file", "left out: reading needs permission"},

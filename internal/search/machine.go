@@ -208,9 +208,9 @@ func (a *automaton) find(text []byte) (int, bool) {
 	if a.hopeless {
 		return 0, false
 	}
-	s := a.start
+	s, table := a.start, a.table
 	for i := 0; i < len(text); {
-		next := a.table[int(s)+int(a.bytes[text[i]])]
+		next := table[int(s)+int(a.bytes[text[i]])]
 		if next >= 0 {
 			s = next
 			i++
@@ -227,7 +227,7 @@ func (a *automaton) find(text []byte) (int, bool) {
 			a.hopeless = true
 			return 0, false
 		}
-		s = next
+		s, table = next, a.table
 		i += size
 	}
 	a.sinceFull += len(text)

@@ -7,12 +7,14 @@ type matcher struct {
 	*Pattern
 	seekers   []seeker
 	automaton *automaton
+	// What needles are worth: lines that held one and did not fit, and bytes.
+	vain, sought int
 }
 
 func (p *Pattern) matcher() *matcher {
 	m := &matcher{Pattern: p}
 	for _, n := range p.needles {
-		m.seekers = append(m.seekers, seeker{needle: n})
+		m.seekers = append(m.seekers, seeker{needle: n, bytes: []byte(n.text)})
 	}
 	if p.machine != nil {
 		m.automaton = p.machine.automaton()
@@ -26,24 +28,30 @@ func (m *matcher) lines(text []byte, each func(start, end int) bool) {
 	for i := range m.seekers {
 		m.seekers[i].reset()
 	}
+	seek := len(m.seekers) > 0 && (m.vain < 1000 || m.vain*seldom < m.sought)
+	m.sought += len(text)
 	for at := 0; at < len(text); {
-		hit := m.candidate(text, at)
+		hit := m.candidate(text, at, seek)
 		if hit < 0 {
 			return
 		}
 		start := bytes.LastIndexByte(text[:hit], '\n') + 1
 		end := endOfLine(text, hit)
-		if (m.exact || len(m.needles) == 0 || m.fits(text[start:end])) && !each(start, end) {
+		at = end + 1
+		if seek && !m.exact && !m.fits(text[start:end]) {
+			m.vain++
+			continue
+		}
+		if !each(start, end) {
 			return
 		}
-		at = end + 1
 	}
 }
 
-// candidate is an offset in the next line that may fit, and that does when
-// nothing is known of the pattern.
-func (m *matcher) candidate(text []byte, at int) int {
-	if len(m.seekers) > 0 {
+// candidate is an offset in the next line that holds a needle, or if those are
+// not sought, that fits.
+func (m *matcher) candidate(text []byte, at int, seek bool) int {
+	if seek {
 		first := -1
 		for i := range m.seekers {
 			if hit := m.seekers[i].from(text, at); hit >= 0 && (first < 0 || hit < first) {

@@ -68,12 +68,6 @@ func weakest(needles []needle) int {
 	return weight
 }
 
-// worthwhile reports that looking for needles first is quicker than trying the
-// expression at once: some byte in them is seldom, or they are long.
-func worthwhile(needles []needle) bool {
-	return len(needles) > 0 && len(needles) <= maxNeedles && weakest(needles) > -20
-}
-
 // needlesOf finds texts of which one is in everything that an expression fits;
 // with exact, whatever holds one fits.
 func needlesOf(re *syntax.Regexp) (needles []needle, exact bool) {
@@ -139,9 +133,10 @@ func manyForms(r rune) bool {
 // seeker looks for one needle in one text.
 type seeker struct {
 	needle
-	next int // where it is next, at or behind where it was last asked; len(text) when nowhere
-	low  int // where the rare byte is next, in lower and in upper case
-	high int
+	bytes []byte // the text
+	next  int    // where it is next, at or behind where it was last asked; len(text) when nowhere
+	low   int    // where the rare byte is next, in lower and in upper case
+	high  int
 }
 
 func (s *seeker) reset() { s.next, s.low, s.high = -1, -1, -1 }
@@ -157,25 +152,25 @@ func (s *seeker) from(text []byte, at int) int {
 	return s.next
 }
 
-// patience is how often the rare byte may be met in vain before the whole
-// needle is looked for.
-const patience = 32
+// seldom is how many bytes are to lie between two of what is looked for first,
+// on average; more often met in vain, it is not worth it.
+const seldom = 64
 
 func (s *seeker) find(text []byte, at int) int {
 	if s.fold {
 		return s.findFolded(text, at)
 	}
-	for vain := 0; vain < patience; vain++ {
+	for vain, from := 0, at; vain < 32 || vain*seldom < at-from; vain++ {
 		i := s.rareFrom(text, at)
-		if i < 0 {
+		if i < 0 || i+len(s.text) > len(text) {
 			return len(text)
 		}
-		if bytes.HasPrefix(text[i:], []byte(s.text)) {
+		if string(text[i:i+len(s.text)]) == s.text {
 			return i
 		}
 		at = i + 1
 	}
-	if i := bytes.Index(text[at:], []byte(s.text)); i >= 0 {
+	if i := bytes.Index(text[at:], s.bytes); i >= 0 {
 		return at + i
 	}
 	return len(text)

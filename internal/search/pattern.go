@@ -39,7 +39,7 @@ func Compile(expr string) (*Pattern, error) {
 	}
 	p := &Pattern{re: re}
 	p.needles, p.exact = needlesOf(tree)
-	if !worthwhile(p.needles) {
+	if len(p.needles) > maxNeedles {
 		p.needles, p.exact = nil, false
 	}
 	if !p.exact {

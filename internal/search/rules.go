@@ -49,10 +49,7 @@ func (r rules) in(ws workspace.Workspace, dir *workspace.Folder, entries []fs.Di
 }
 
 func has(entries []fs.DirEntry, name string) bool {
-	_, ok := slices.BinarySearchFunc(entries, name, func(e fs.DirEntry, name string) int {
-		return strings.Compare(e.Name(), name)
-	})
-	return ok
+	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name })
 }
 
 func readIn(dir *workspace.Folder, name string) ([]byte, error) {
@@ -89,7 +86,7 @@ func rulesAbove(ws workspace.Workspace, root string) rules {
 		r = r.and(false, r.global.At(chain[0]))
 	}
 	for i, dir := range chain {
-		if i > 0 && r.Ignored(filepath.Dir(dir), filepath.Base(dir), true) {
+		if i > 0 && r.Ignored(joined(filepath.Dir(dir), ""), filepath.Base(dir), true) {
 			return rules{global: r.global}
 		}
 		if dir != root {

@@ -185,7 +185,7 @@ func (w *walk) list(dir *folder) {
 
 // sort tells files from folders to enter.
 func (w *walk) sort(dir *folder, entries []fs.DirEntry) (enter []job, files []entry) {
-	path := dir.open.Path()
+	path := joined(dir.open.Path(), "")
 	files = make([]entry, 0, len(entries))
 	for _, d := range entries {
 		e := entry{dir: dir, name: d.Name(), kind: d.Type()}

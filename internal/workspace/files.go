@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"io/fs"
@@ -115,6 +116,7 @@ func (l *Local) ReadDir(path string) ([]fs.DirEntry, error) {
 	}
 	defer folder.Close()
 	entries, err := folder.ReadDir()
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
 	return entries, pathError("list", path, err)
 }
 

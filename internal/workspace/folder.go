@@ -1,12 +1,10 @@
 package workspace
 
 import (
-	"cmp"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"syscall"
 	"time"
 
@@ -39,13 +37,9 @@ func (l *Local) OpenFolder(path string) (*Folder, error) {
 // Path is the canonical path the folder was opened at.
 func (f *Folder) Path() string { return f.path }
 
-// ReadDir lists the folder, sorted by name, links not followed. It can be
-// called once.
-func (f *Folder) ReadDir() ([]fs.DirEntry, error) {
-	entries, err := f.dir.ReadDir(-1)
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
-	return entries, err
-}
+// ReadDir lists the folder in no order, links not followed. It can be called
+// once.
+func (f *Folder) ReadDir() ([]fs.DirEntry, error) { return f.dir.ReadDir(-1) }
 
 // Folder opens a folder in this one.
 func (f *Folder) Folder(name string) (*Folder, error) {
