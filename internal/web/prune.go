@@ -14,7 +14,7 @@ import (
 // Bounds of what a small page may make large text of.
 const (
 	mostLists = 12      // lists and quotes within each other: each indents every line
-	mostSpan  = 50      // columns or rows that a cell is as wide or high as
+	mostSpan  = 20      // columns or rows of a cell; more is meant as "all", and each would be an empty cell
 	mostCells = 40_000  // of a table's rectangle, whose rows are filled up
 	mostAdded = 1 << 20 // bytes that making links absolute adds to a page
 )
@@ -59,7 +59,7 @@ func isDropped(n *html.Node) bool {
 	if n.Type == html.CommentNode || n.Type == html.DoctypeNode || n.Type == html.ElementNode && dropped[n.DataAtom] {
 		return true
 	}
-	for _, a := range n.Attr {
+	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool {
 		switch a.Key {
 		case "hidden":
 			return true
@@ -68,8 +68,8 @@ func isDropped(n *html.Node) bool {
 		case "role":
 			return slices.Contains([]string{"navigation", "search", "banner", "contentinfo", "dialog"}, a.Val)
 		}
-	}
-	return false
+		return false
+	})
 }
 
 func (p *pruner) visit(n *html.Node, lists int) {
@@ -211,10 +211,9 @@ func bounded(cell *html.Node, key string) int {
 	for i, a := range cell.Attr {
 		if a.Key == key {
 			n, err := strconv.Atoi(strings.TrimSpace(a.Val))
-			if err != nil {
+			if err != nil || n < 1 || n > mostSpan {
 				n = 1
 			}
-			n = min(max(n, 1), mostSpan)
 			cell.Attr[i].Val = strconv.Itoa(n)
 			return n
 		}

@@ -247,8 +247,7 @@ func TestAddressesHaveOneSpelling(t *testing.T) {
 
 func TestARedirectStaysOnItsSite(t *testing.T) {
 	asked := map[string]int{}
-	var at string
-	at = site(t, func(w http.ResponseWriter, r *http.Request) {
+	at := site(t, func(w http.ResponseWriter, r *http.Request) {
 		asked[r.Host+r.URL.Path]++
 		switch r.URL.Path {
 		case "/end":
