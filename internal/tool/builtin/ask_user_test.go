@@ -21,7 +21,9 @@ func TestTheAnswerOfTheUserIsTheResult(t *testing.T) {
 		{askUserInput{Question: " Which? "}, tool.Question{Text: "Which?"}, []string{"the left"}, "the left"},
 		{
 			askUserInput{Question: "Which?", Options: []string{" a\nb ", "c"}, Multiple: true},
-			tool.Question{Text: "Which?", Options: []string{"a b", "c"}, Multiple: true}, []string{"c", "a b"}, "c\na b",
+			tool.Question{Text: "Which?", Options: []string{"a b", "c"}, Multiple: true},
+			[]string{"c", "a b"},
+			"c\na b",
 		},
 		{askUserInput{Question: "Which?", Options: []string{"a"}, Multiple: true}, tool.Question{Text: "Which?", Options: []string{"a"}}, nil, "(The user gave no answer.)"},
 		{askUserInput{Question: "x\xff"}, tool.Question{Text: "x\ufffd"}, []string{" "}, "(The user gave no answer.)"},

@@ -20,7 +20,9 @@ func TestATaskListIsReplacedWhole(t *testing.T) {
 		wantLogged []event.TodoItem
 	}{
 		{
-			"a list", []event.TodoItem{item("look", event.TodoDone), item("cut", event.TodoActive), item("sew", event.TodoPending)}, "1 of 3 done",
+			"a list",
+			[]event.TodoItem{item("look", event.TodoDone), item("cut", event.TodoActive), item("sew", event.TodoPending)},
+			"1 of 3 done",
 			[]event.TodoItem{item("look", event.TodoDone), item("cut", event.TodoActive), item("sew", event.TodoPending)},
 		},
 		{"several that are under way", []event.TodoItem{item("a", event.TodoActive), item("b", event.TodoActive)}, "0 of 2 done", []event.TodoItem{item("a", event.TodoActive), item("b", event.TodoActive)}},
