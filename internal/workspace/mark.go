@@ -113,7 +113,7 @@ func strayed(leader int, run string) bool {
 			continue
 		}
 		if buf == nil {
-			buf = make([]byte, 16<<10)
+			buf = make([]byte, 64<<10)
 		}
 		if got, _ := readMark(pid, buf); got == run {
 			return true
