@@ -479,6 +479,7 @@ func TestToolsAreRuledByName(t *testing.T) {
 		{"a denied address", "allow WebFetch(domain:*); deny network.access(docs.example.com)", fetch, Deny},
 		{"a denied address among others", "allow WebFetch(domain:*); deny network.access(docs.example.com)", page("https://www.example.com/"), Allow},
 		{"a command's rule", "allow network.access(curl *)", fetch, Ask},
+		{"a command called like the host", "allow network.access(docs.example.com *)", fetch, Ask},
 	}
 	for _, tt := range tests {
 		if d := New(testOptions(t, tt.rules)).Evaluate(tt.req); d.Action != tt.want {
