@@ -3,6 +3,7 @@ package workspace
 import (
 	"bytes"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -118,7 +119,7 @@ func processIDs() ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(names) == 0 || !numbered(names) {
+	if !slices.Contains(names, strconv.Itoa(os.Getpid())) {
 		return nil, os.ErrNotExist // a /proc of another kind
 	}
 	var ids []int
@@ -128,15 +129,6 @@ func processIDs() ([]int, error) {
 		}
 	}
 	return ids, nil
-}
-
-func numbered(names []string) bool {
-	for _, name := range names {
-		if name == strconv.Itoa(os.Getpid()) {
-			return true
-		}
-	}
-	return false
 }
 
 // process is one that is alive.

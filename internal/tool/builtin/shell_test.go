@@ -3,6 +3,7 @@ package builtin
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -139,7 +140,9 @@ func TestEveryChildLeftBehindIsNamed(t *testing.T) {
 // Who loses even his mark holds nobody either.
 func TestAStrangerWhoHoldsTheOutputHoldsNobody(t *testing.T) {
 	p := newProject(t, nil)
-	equal(t, p.bash("env -i setsid sh -c 'while sleep 0.1; do echo late; done' & sleep 0.05; echo done").Text, "done\n")
+	equal(t, p.bash("env -i setsid sh -c 'echo $$ >pid; exec sleep 300' & until [ -s pid ]; do :; done; echo done").Text, "done\n")
+	pid, err := strconv.Atoi(strings.TrimSpace(p.content("pid")))
+	must(t, err, syscall.Kill(pid, syscall.SIGKILL))
 }
 
 // Bash 9, second half: a git worktree that is removed is a folder that is gone.
