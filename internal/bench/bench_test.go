@@ -25,6 +25,7 @@ var measures = []struct {
 	{"append", appendCost},
 	{"resume", resumeTime},
 	{"turns", turnOverhead},
+	{"search", searchCost},
 }
 
 // TestBenchTable is `make bench`. KHAELOR_BENCH_ONLY names one measure.
