@@ -69,7 +69,7 @@ func (e *Engine) giveUpProcesses(ctx context.Context, left []event.ProcessStarte
 		return nil
 	}
 	var b strings.Builder
-	b.WriteString("[KHAELOR ended without stopping its background processes. They cannot be read or stopped with process any more:")
+	b.WriteString("[KHAELOR ended without stopping its background processes. They cannot be read any more; process list shows those that still run and how to stop them:")
 	for _, p := range left {
 		if err := e.publish(event.ProcessExited{ProcessID: p.ProcessID, Cause: event.Crashed}); err != nil {
 			return err
