@@ -2,6 +2,10 @@ package search
 
 import "bytes"
 
+// seldom is how many bytes are to lie between two lines that hold a needle in
+// vain: more often met, trying the expression at once is quicker.
+const seldom = 64
+
 // matcher finds the lines that fit a pattern. It belongs to one goroutine.
 type matcher struct {
 	*Pattern

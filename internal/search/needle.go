@@ -152,15 +152,15 @@ func (s *seeker) from(text []byte, at int) int {
 	return s.next
 }
 
-// seldom is how many bytes are to lie between two of what is looked for first,
-// on average; more often met in vain, it is not worth it.
-const seldom = 64
+// dense is the distance at which the rare byte, met in vain, holds up more than
+// it saves.
+const dense = 8
 
 func (s *seeker) find(text []byte, at int) int {
 	if s.fold {
 		return s.findFolded(text, at)
 	}
-	for vain, from := 0, at; vain < 32 || vain*seldom < at-from; vain++ {
+	for vain, from := 0, at; vain < 32 || vain*dense < at-from; vain++ {
 		i := s.rareFrom(text, at)
 		if i < 0 || i+len(s.text) > len(text) {
 			return len(text)

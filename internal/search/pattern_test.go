@@ -72,7 +72,7 @@ func agree(t interface {
 var someExpressions = []string{
 	"foo|bar", "a{2}", `\bx\b`, "(?i)ABC", "(?i)kelvin|straße", `^\s*$`, `[^a]b`, "ü", `\w+é`, `\d`, "x*", "foo$", `^b`, `\Bx`, `.b.`, "a.?b", `\.`,
 	`interface{}`, `[[:alpha:]]\z`, "(?s)a.c", `\x{e9}`, "-e", `(foo)+bar{1,2}`, `(?:a|b|ab)(?:c|bcd)`, `\Aa`, `^$`, `$^`, "$", `a$|^b`, `[^\x00-\x7f]`, `\x{fffd}`,
-	`(?i)[k-m]s`, `\b`, `\B`, `(a*)*b`, `error.*\berr\b`, `\pL+x`, `[a-c]\b[^a-c]`, "é|\u212a", `(?i)needle(s|x)`, `fo(o|)`, "",
+	`(?i)[k-m]s`, `\b`, `\B`, `(a*)*b`, `error.*\berr\b`, `\pL+x`, `[a-c]\b[^a-c]`, "é|\u212a", `(?i)needle(s|x)`, "foo|bar|interface|(?i)Abe", "(?i)error|straw", "interface", `fo(o|)`, "",
 }
 
 func FuzzPattern(f *testing.F) {
