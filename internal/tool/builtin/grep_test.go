@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -62,6 +63,7 @@ func TestGrepShowsLinesUnderTheirFile(t *testing.T) {
 	}
 }
 
+// Grep 1.
 func TestGrepTakesNoPatternForAnOption(t *testing.T) {
 	p := newProject(t, map[string]string{"f": "--ctx-size -77 -> -e --pre=touch PWNED\n", "-dir/-g.txt": "x\n"})
 	for _, pattern := range []string{"--ctx-size", "-77", "->", "-e", "--pre=touch PWNED"} {
@@ -71,8 +73,13 @@ func TestGrepTakesNoPatternForAnOption(t *testing.T) {
 	}
 	equal(t, p.grep(grepInput{Pattern: "x", Path: "-dir"}), "-dir/-g.txt\n1:x\n")
 	equal(t, p.glob("-dir/-*.txt"), "-dir/-g.txt\n")
+	equal(t, p.glob("-*.txt"), "-dir/-g.txt\n")
+	if _, err := os.Stat(filepath.Join(p.dir, "PWNED")); err == nil {
+		t.Error("a pattern was run")
+	}
 }
 
+// Grep 2.
 func TestGrepRefusesWhatItCannotSearchFor(t *testing.T) {
 	p := newProject(t, map[string]string{"f": "x"})
 	tests := map[string]struct {
@@ -98,6 +105,7 @@ func TestGrepRefusesWhatItCannotSearchFor(t *testing.T) {
 	}
 }
 
+// Grep 4 and 5.
 func TestGrepAndGlobGoByTheIgnoreFiles(t *testing.T) {
 	p := newProject(t, map[string]string{
 		".git/HEAD": "KEY", ".git/info/exclude": "excluded\n", ".gitignore": "*.tfvars\nbuild/\n/node_modules\ngen\ngen/**\n", "gen/g.txt": "KEY", "a.tfvars": "KEY",
@@ -109,13 +117,15 @@ func TestGrepAndGlobGoByTheIgnoreFiles(t *testing.T) {
 	equal(t, p.grep(grepInput{Pattern: "KEY", Mode: "files"}),
 		"a.tfvars\ninfra/keep.tfvars\nnested/y.tfvars\nsub/node_modules/index.js\n")
 	for path, want := range map[string]string{
-		"infra/x.tfvars": "infra/x.tfvars\n", "build": "build/out.txt\n", "gen": "gen/g.txt\n", "node_modules/m": "node_modules/m/index.js\n",
+		"infra/x.tfvars": "infra/x.tfvars\n", ".github/ci.yml": ".github/ci.yml\n", "build": "build/out.txt\n", "gen": "gen/g.txt\n", "node_modules/m": "node_modules/m/index.js\n",
 		".github": ".github/ci.yml\n", "infra": "infra/keep.tfvars\n",
 	} {
 		equal(t, p.grep(grepInput{Pattern: "KEY", Path: path, Mode: "files"}), want)
 	}
 	for pattern, want := range map[string]string{
-		"infra/**/*.tfvars": "infra/keep.tfvars\n", "build/*.txt": "build/out.txt\n", "HEAD": "no files fit\n", ".github/*.yml": ".github/ci.yml\n",
+		"infra/**/*.tfvars": "infra/keep.tfvars\n", "infra/x.tfvars": "infra/x.tfvars\n", "a.tfvars": "a.tfvars\n", "secret.txt": "secret.txt\n",
+		".github/ci.yml": ".github/ci.yml\n", "**/[kx]*.tfvars": "infra/keep.tfvars\n", "**/x.t*": "no files fit\n" +
+			"[1 ignored file left out; name one without wildcards, or its folder, to see it]\n", "build/*.txt": "build/out.txt\n", "HEAD": "no files fit\n", ".github/*.yml": ".github/ci.yml\n",
 		"node_modules/**/*.js": "node_modules/m/index.js\n", "index.js": "sub/node_modules/index.js\n", "*/ci.yml": "no files fit\n" +
 			"[1 hidden file left out; name the folder, or begin the name with a dot, to see them]\n",
 	} {
@@ -123,6 +133,7 @@ func TestGrepAndGlobGoByTheIgnoreFiles(t *testing.T) {
 	}
 }
 
+// Grep 3.
 func TestAWalkOpensNoPipeAndFollowsNoLink(t *testing.T) {
 	p := newProject(t, map[string]string{"d/x.txt": "KEY\n"})
 	must(t, os.Symlink("..", filepath.Join(p.dir, "d", "loop")), os.Symlink(".", filepath.Join(p.dir, "d", "self")),
@@ -131,15 +142,39 @@ func TestAWalkOpensNoPipeAndFollowsNoLink(t *testing.T) {
 	equal(t, p.glob("**/*.txt"), "d/x.txt\n")
 }
 
+// Grep 7.
 func TestOddNamesCanBeGivenBack(t *testing.T) {
-	names := []string{"a b.txt", "nl\nname.txt", "q\"'.txt", "ünï.txt"}
+	names := []string{"a b.txt", "nl\nname.txt", "q\"'.txt", "ünï.txt", "\xff.txt"}
 	p := newProject(t, nil)
 	for _, name := range names {
 		p.put(name, "KEY\n")
 	}
-	equal(t, p.grep(grepInput{Pattern: "KEY", Mode: "files"}), "a b.txt\n\"nl\\nname.txt\"\nq\"'.txt\nünï.txt\n")
+	found := p.grep(grepInput{Pattern: "KEY", Mode: "files"})
+	equal(t, found, "a b.txt\n\"nl\\nname.txt\"\nq\"'.txt\nünï.txt\n\"\\xff.txt\"\n")
+	for line := range strings.Lines(p.glob("*") + found) {
+		name := strings.TrimSuffix(line, "\n")
+		if name[0] == '"' {
+			var err error
+			name, err = strconv.Unquote(name)
+			must(t, err)
+		}
+		equal(t, p.read(readInput{Path: name}).Text, "KEY\n")
+	}
 }
 
+// Grep 6. No program has a part in a search: there is one dialect.
+func TestASearchIsTheSameWithoutAnyProgram(t *testing.T) {
+	p := newProject(t, map[string]string{"f": "foo\nbar\naa\nx\nax\nAbc\n"})
+	t.Setenv("PATH", t.TempDir())
+	for pattern, want := range map[string]string{
+		"foo|bar": "f\n1:foo\n2:bar\n", "a{2}": "f\n3:aa\n", `\bx\b`: "f\n4:x\n", "(?i)ABC": "f\n6:Abc\n",
+	} {
+		equal(t, p.grep(grepInput{Pattern: pattern}), want)
+	}
+	equal(t, p.glob("*"), "f\n")
+}
+
+// Grep 8.
 func TestALargeResultIsCutAndCounted(t *testing.T) {
 	p := newProject(t, map[string]string{"a": strings.Repeat("some text here\n", 20_000), "b": "text\n"})
 	r := p.done(grep(t.Context(), p.env, grepInput{Pattern: "e"}))
@@ -180,11 +215,12 @@ func TestGlobGivesTheNewestFirst(t *testing.T) {
 
 func TestGlobNamesAtMost200Files(t *testing.T) {
 	p := newProject(t, nil)
-	for i := range 250 {
-		p.put(fmt.Sprintf("f%03d", i), "")
+	for i := range 5000 {
+		p.put(fmt.Sprintf("f%04d", i), "")
 	}
 	got := p.glob("**")
-	if strings.Count(got, "\n") != 201 || !strings.HasSuffix(got, "[the newest 200 of 250; narrow the pattern or path]\n") {
+	equal(t, p.glob("**"), got)
+	if strings.Count(got, "\n") != 201 || !strings.HasSuffix(got, "[the newest 200 of 5000; narrow the pattern or path]\n") {
 		t.Errorf("got %d lines, …%s", strings.Count(got, "\n"), got[len(got)-80:])
 	}
 }
