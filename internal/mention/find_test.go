@@ -115,7 +115,8 @@ func TestTheReadingsOfAMentionAreBounded(t *testing.T) {
 func hold(t interface {
 	Helper()
 	Errorf(string, ...any)
-}, text string, salt int) {
+}, text string, salt int,
+) {
 	t.Helper()
 	last := 0
 	for _, w := range Find(text, func(p string) bool { return (len(p)+salt)%3 != 0 }) {

@@ -137,8 +137,11 @@ func TestControlCharactersStay(t *testing.T) {
 func TestEditsOfNothingAreRefused(t *testing.T) {
 	p := newProject(t, map[string]string{"f": "abc"})
 	for _, in := range []editInput{
-		{Path: "f", NewString: "X"}, {Path: "f", NewString: "X", ReplaceAll: true}, {Path: "new", NewString: "X"},
-		{Path: "f", OldString: "abc", NewString: "abc"}, {Path: "f", OldString: "abc", NewString: "abc", ReplaceAll: true},
+		{Path: "f", NewString: "X"},
+		{Path: "f", NewString: "X", ReplaceAll: true},
+		{Path: "new", NewString: "X"},
+		{Path: "f", OldString: "abc", NewString: "abc"},
+		{Path: "f", OldString: "abc", NewString: "abc", ReplaceAll: true},
 	} {
 		r, err := edit(t.Context(), p.env, in)
 		p.refused(err, event.ToolInvalidInput)

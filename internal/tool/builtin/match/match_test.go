@@ -125,7 +125,8 @@ func TestAnEditFindsItsPlaceAndKeepsTheRest(t *testing.T) {
 			"f {\n\t\tif a {\n\t\t\tb\n\t\t\tif c {\n\t\t\t\td\n\t\t\t}\n\t\t}\n}\n", Indentation,
 		},
 		"shifted, across CRLF": {
-			"{\r\n\t\ta()\r\n\t\tb()\r\n}\r\n", Edit{Old: "\ta()\n\tb()\n", New: "\ta()\n\tx()\n\tb()\n"},
+			"{\r\n\t\ta()\r\n\t\tb()\r\n}\r\n",
+			Edit{Old: "\ta()\n\tb()\n", New: "\ta()\n\tx()\n\tb()\n"},
 			"{\r\n\t\ta()\r\n\t\tx()\r\n\t\tb()\r\n}\r\n", Indentation,
 		},
 
@@ -203,14 +204,16 @@ func TestAnEditFindsItsPlaceAndKeepsTheRest(t *testing.T) {
 			`"a\tb"` + "\n", Edit{Old: "\"a\tb\"", New: "\"c\tb\""}, `"c\tb"` + "\n", EscapedForms,
 		},
 		"entities for signs": {
-			"if a < b && c > 0 {\n", Edit{Old: "if a &lt; b &amp;&amp; c &gt; 0 {", New: "if a &lt; b &amp;&amp; d &gt; 0 {"},
+			"if a < b && c > 0 {\n",
+			Edit{Old: "if a &lt; b &amp;&amp; c &gt; 0 {", New: "if a &lt; b &amp;&amp; d &gt; 0 {"},
 			"if a < b && d > 0 {\n", EscapedForms,
 		},
 		"signs for entities": {
 			"<p>R&amp;D &lt;b&gt; &#233;</p>\n", Edit{Old: "<p>R&D <b> é</p>", New: "<p>R&D <b> e</p>"}, "<p>R&amp;D &lt;b&gt; e</p>\n", EscapedForms,
 		},
 		"backslashes beside an entity are what they are": {
-			"if a < b { p(\"x\") }\n", Edit{Old: `if a &lt; b { p("x") }`, New: `if a &lt; b { p("x\n") }`},
+			"if a < b { p(\"x\") }\n",
+			Edit{Old: `if a &lt; b { p("x") }`, New: `if a &lt; b { p("x\n") }`},
 			`if a < b { p("x\n") }` + "\n", EscapedForms,
 		},
 
