@@ -16,9 +16,6 @@ import (
 // LogPath is the name of a file in facts and results; see excerpt.LogPath.
 func LogPath(cwd, canonical string) string { return excerpt.LogPath(cwd, canonical) }
 
-// lineLength is how many characters of one line a result quotes.
-const lineLength = excerpt.LineLength
-
 // target is a path that a call is about.
 type target struct {
 	tool.Path
