@@ -165,7 +165,7 @@ func (s *seeker) find(text []byte, at int) int {
 		if i < 0 || i+len(s.text) > len(text) {
 			return len(text)
 		}
-		if string(text[i:i+len(s.text)]) == s.text {
+		if text[i] == s.text[0] && string(text[i:i+len(s.text)]) == s.text { // the first byte spares most calls
 			return i
 		}
 		at = i + 1
