@@ -123,10 +123,3 @@ func (g Rules) And(own bool, f File) Rules {
 	}
 	return g
 }
-
-// KeepsIgnored reports that a .khaelorignore takes back what git may ignore.
-func (g Rules) KeepsIgnored() bool {
-	return slices.ContainsFunc(g.Own, func(f File) bool {
-		return slices.ContainsFunc(f.rules.all, func(r rule) bool { return r.keep })
-	})
-}
