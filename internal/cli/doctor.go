@@ -64,7 +64,7 @@ func (a *App) diagnose(ctx context.Context) []finding {
 	found = append(found,
 		p.program(ctx, "git", true, "install git"),
 		p.program(ctx, "bash", true, "install bash: commands of the model run in it"),
-		p.program(ctx, "rg", false, "install ripgrep for quicker searches; the built-in search serves until then"),
+		p.program(ctx, "rg", false, "install ripgrep if commands are to use it; the search tools do not need it"),
 		p.sandbox(), p.stateFolder(), p.settings())
 	found = append(found, p.access()...)
 	found = append(found, p.terminal(), p.repository())

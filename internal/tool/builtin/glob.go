@@ -85,7 +85,7 @@ func glob(ctx context.Context, env *tool.Env, in globInput) (tool.Result, error)
 func named(env *tool.Env, folder target, pattern string, nothing search.Result) search.Result {
 	file := path.Join(folder.Path.Path, pattern)
 	info, err := workspace.Stat(env.Workspace, file)
-	if err != nil || info.IsDir {
+	if err != nil || info.IsDir || env.Withheld != nil && env.Withheld(file) {
 		return nothing
 	}
 	return search.Result{Text: wording.Name(LogPath(env.Workspace.Cwd(), file)) + "\n", Files: 1}
