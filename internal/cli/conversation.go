@@ -307,7 +307,7 @@ func (r result) line() []byte {
 	if err != nil {
 		panic("cli: a result does not encode: " + err.Error())
 	}
-	return append(raw, '\n')
+	return append(safeJSON(raw), '\n')
 }
 
 // resultOf sums up the newest task, with what its session cost so far.

@@ -39,7 +39,7 @@ func (a *App) runHeadless(ctx context.Context, f *runFlags, words []string) erro
 		return err
 	}
 	if r.Error != "" {
-		fmt.Fprintf(a.Stderr, "khaelor: %s: %s\n", r.Outcome, r.Error)
+		fmt.Fprintf(a.Stderr, "khaelor: %s: %s\n", r.Outcome, visible(string(r.Error)))
 	}
 	if f.Output == "text" {
 		if err := a.printAnswer(r); err != nil {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -217,10 +218,15 @@ func (p *project) listJSON(out io.Writer, metas []session.Meta) error {
 
 // writeJSON writes one indented value, for people as well as for programs.
 func writeJSON(out io.Writer, v any) error {
-	enc := json.NewEncoder(out)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := out.Write(safeJSON(b.Bytes()))
+	return err
 }
 
 // cut shortens text to so many characters.

@@ -103,17 +103,17 @@ func TestALongLineIsCutWithItsLengthAndTheWayToTheRest(t *testing.T) { // Read 1
 		"it's $1": strings.Repeat("x", 3000), "combining": strings.Repeat("e\u0301", 1001),
 	})
 	cut := func(n, length string) string { return " [… cut; line " + n + " has " + length + " characters]\n" }
-	way := func(n, name string) string {
-		return "[see more of a cut line with bash: sed -n " + n + "p " + name + " | cut -c2001-4000]\n"
+	way := func(n, name, from, to string) string {
+		return "[see more of a cut line with bash: sed -n " + n + "p " + name + " | cut -b" + from + "-" + to + "]\n"
 	}
 	for name, want := range map[string]string{
-		"m.js":      way("1", "m.js") + strings.Repeat("x", 2000) + cut("1", "600000"),
-		"open":      way("1", "open") + strings.Repeat("x", 2000) + cut("1", "2001"),
+		"m.js":      way("1", "m.js", "2001", "4000") + strings.Repeat("x", 2000) + cut("1", "600000"),
+		"open":      way("1", "open", "2001", "4000") + strings.Repeat("x", 2000) + cut("1", "2001"),
 		"fits":      strings.Repeat("é", 2000),
 		"crlf":      strings.Repeat("x", 2000) + "\n",
-		"it's $1":   way("1", `'it'\''s $1'`) + strings.Repeat("x", 2000) + cut("1", "3000"),
-		"combining": way("1", "combining") + strings.Repeat("e\u0301", 1000) + cut("1", "2002"),
-		"many": way("2", "many") + "a\n" + strings.Repeat("🙂", 2000) + cut("2", "3000") +
+		"it's $1":   way("1", `'it'\''s $1'`, "2001", "4000") + strings.Repeat("x", 2000) + cut("1", "3000"),
+		"combining": way("1", "combining", "3001", "5000") + strings.Repeat("e\u0301", 1000) + cut("1", "2002"),
+		"many": way("2", "many", "8001", "10000") + "a\n" + strings.Repeat("🙂", 2000) + cut("2", "3000") +
 			strings.Repeat("🙂", 2000) + cut("3", "3000") + strings.Repeat("🙂", 2000) + cut("4", "3000") + "b",
 	} {
 		equal(t, f.read(name).Text(), want)

@@ -40,7 +40,7 @@ func readNotebook(f workspace.File, head []byte, set charset.Charset, q Request)
 				return e, nil
 			}
 		}
-		why = "malformed: " + err.Error()
+		why = "malformed: " + misfit(err)
 	}
 	e, err := readText(f, head, set, q)
 	e.Head = "[the raw JSON of a notebook that is " + event.Text(why) + "]\n" + e.Head
@@ -57,6 +57,18 @@ type notebook struct {
 type cell struct {
 	line int // of the raw JSON, where it begins
 	text string
+}
+
+// misfit says what is wrong with a notebook's JSON in the words of JSON.
+func misfit(err error) string {
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case !errors.As(err, &wrong):
+		return err.Error()
+	case wrong.Field == "":
+		return "it is " + wrong.Value + ", not a notebook"
+	}
+	return fmt.Sprintf("%s is %s", wrong.Field, wrong.Value)
 }
 
 var errNoNotebook = errors.New("it has no cells")

@@ -29,6 +29,7 @@ type window struct {
 	text  strings.Builder
 	last  int  // the last line in text
 	cut   int  // the first line of which only the beginning is in text
+	cutAt int  // how many bytes of that are
 	lines int  // lines seen so far
 	ended bool // lines are all there are
 	full  bool // the next line wanted does not fit
@@ -124,8 +125,10 @@ func (w *window) show(line []byte, length int, ended bool) {
 		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 	}
 	cut := length > LineLength
+	shown := line
 	if cut {
-		line = fmt.Appendf(wording.Prefix(line, LineLength), " [… cut; line %d has %d characters]", w.lines, length)
+		shown = wording.Prefix(line, LineLength)
+		line = fmt.Appendf(shown, " [… cut; line %d has %d characters]", w.lines, length)
 		end = "\n"
 	}
 	if w.text.Len()+len(line)+len(end) > w.room {
@@ -137,7 +140,7 @@ func (w *window) show(line []byte, length int, ended bool) {
 	w.last = w.lines
 	w.full = w.lines-w.first+1 >= w.limit
 	if cut && w.cut == 0 {
-		w.cut = w.lines
+		w.cut, w.cutAt = w.lines, len(shown)
 	}
 }
 
@@ -173,8 +176,8 @@ func (w *window) head(charset string) string {
 			notes = append(notes, fmt.Sprintf("continue with offset %d", w.last+1))
 		}
 	}
-	if w.cut > 0 {
-		notes = append(notes, fmt.Sprintf("see more of a cut line with bash: sed -n %dp %s | cut -c%d-%d", w.cut, quoted(w.name), LineLength+1, 2*LineLength))
+	if w.cut > 0 && charset == "" { // cut(1) counts bytes, and knows one charset
+		notes = append(notes, fmt.Sprintf("see more of a cut line with bash: sed -n %dp %s | cut -b%d-%d", w.cut, quoted(w.name), w.cutAt+1, w.cutAt+LineLength))
 	}
 	if charset != "" {
 		notes = append(notes, "decoded from "+charset)

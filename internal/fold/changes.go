@@ -20,6 +20,10 @@ type Sighting struct {
 	Path   string
 	SHA256 string
 	Seq    int64
+	// Shown says that the model knows this content: it read the file, wrote all
+	// of it, or edited what it knew. What a command made of a file, or an edit
+	// of what somebody else had changed, it has not seen.
+	Shown bool
 }
 
 // Edit is one change of one file.
@@ -43,16 +47,38 @@ func (c Changes) Apply(r event.Record) Changes {
 	case event.BaselineRecorded:
 		c.Baseline = &p.Baseline
 	case event.FileRead:
-		c.reads = c.reads.add(Sighting{Path: p.Path, SHA256: p.SHA256, Seq: r.Seq})
+		c.reads = c.reads.add(Sighting{Path: p.Path, SHA256: p.SHA256, Seq: r.Seq, Shown: true})
 	case event.FileModified:
 		c.edits = c.edits.add(Edit{Seq: r.Seq, FileModified: p})
-		c.reads = c.reads.add(Sighting{Path: p.Path, SHA256: p.AfterSHA256, Seq: r.Seq})
+		c.reads = c.reads.add(Sighting{Path: p.Path, SHA256: p.AfterSHA256, Seq: r.Seq, Shown: c.shows(p)})
 	}
 	return c
 }
 
-// Seen is the newest sighting of a file.
+// shows says whether the model knows what a change made of a file.
+func (c Changes) shows(m event.FileModified) bool {
+	switch m.Operation {
+	case event.FileWritten:
+		return true
+	case event.FileEdited:
+		seen, ok := c.Seen(m.Path)
+		return ok && seen.SHA256 == m.BeforeSHA256
+	}
+	return false
+}
+
+// Seen is the newest content of a file that the model knows.
 func (c Changes) Seen(path string) (Sighting, bool) {
+	for _, s := range slices.Backward(c.reads.items) {
+		if s.Path == path && s.Shown {
+			return s, true
+		}
+	}
+	return Sighting{}, false
+}
+
+// Latest is the newest content of a file that is known at all.
+func (c Changes) Latest(path string) (Sighting, bool) {
 	for _, s := range slices.Backward(c.reads.items) {
 		if s.Path == path {
 			return s, true

@@ -20,16 +20,45 @@ func TestTheNewestSightingOfAFileCounts(t *testing.T) {
 		read("a", "1"), read("b", "2"), read("a", "3"), modified("b", "x", event.FileEdited, 1, 0, "4"), modified("c", "x", event.FileExecuted, 0, 1, ""),
 	))
 	for path, want := range map[string]Sighting{
-		"a": {Path: "a", SHA256: "3", Seq: 3},
+		"a": {Path: "a", SHA256: "3", Seq: 3, Shown: true},
 		"b": {Path: "b", SHA256: "4", Seq: 4},
 		"c": {Path: "c", SHA256: "", Seq: 5},
 	} {
-		if got, ok := c.Seen(path); !ok || got != want {
+		if got, ok := c.Latest(path); !ok || got != want {
 			t.Errorf("%s was seen as %+v (%t), want %+v", path, got, ok, want)
 		}
 	}
-	if _, ok := c.Seen("d"); ok {
+	if _, ok := c.Latest("d"); ok {
 		t.Error("a file that nobody read was seen")
+	}
+}
+
+// A whole file may be overwritten when the model knows what it held.
+func TestWhatTheModelKnowsOfAFileIsWhatItReadWroteOrEdited(t *testing.T) {
+	edit := func(before, after string) event.Fact {
+		return event.FileModified{Path: "f", Operation: event.FileEdited, BeforeSHA256: before, AfterSHA256: after}
+	}
+	wrote := modified("f", "x", event.FileWritten, 1, 0, "w")
+	ran := modified("f", "x", event.FileExecuted, 1, 0, "r")
+	for name, c := range map[string]struct {
+		facts []event.Fact
+		want  string
+	}{
+		"read":                                 {[]event.Fact{read("f", "1")}, "1"},
+		"written":                              {[]event.Fact{wrote}, "w"},
+		"edited as read":                       {[]event.Fact{read("f", "1"), edit("1", "2")}, "2"},
+		"edited twice":                         {[]event.Fact{read("f", "1"), edit("1", "2"), edit("2", "3")}, "3"},
+		"edited after somebody else (Edit 14)": {[]event.Fact{read("f", "1"), edit("1b", "2")}, "1"},
+		"and once more":                        {[]event.Fact{read("f", "1"), edit("1b", "2"), edit("2", "3")}, "1"},
+		"edited without a look":                {[]event.Fact{edit("1", "2")}, ""},
+		"changed by a command":                 {[]event.Fact{read("f", "1"), ran}, "1"},
+		"edited after a command":               {[]event.Fact{read("f", "1"), ran, edit("r", "2")}, "1"},
+		"read again":                           {[]event.Fact{read("f", "1"), ran, read("f", "r"), edit("r", "2")}, "2"},
+	} {
+		got, ok := folded(Changes{}, records(c.facts...)).Seen("f")
+		if ok != (c.want != "") || got.SHA256 != c.want {
+			t.Errorf("%s: the model knows %q, want %q", name, got.SHA256, c.want)
+		}
 	}
 }
 

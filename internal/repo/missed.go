@@ -68,13 +68,16 @@ func (m *missed) touched(ctx context.Context) []string {
 	}
 	slices.Sort(names)
 	ignored := m.ignored(ctx, names)
+	if m.repo.silent.Load() {
+		return nil // what git ignores would be among them
+	}
 	return slices.DeleteFunc(names, func(name string) bool { return ignored[name] })
 }
 
 // change compares a file with what the log says of it.
 func (m *missed) change(ctx context.Context, name string) (event.FileModified, bool) {
 	now := m.now(name)
-	last, known := m.log.Seen(name)
+	last, known := m.log.Latest(name)
 	existed := !known || last.SHA256 != ""
 	switch {
 	case now != gone && now.mtime < m.since.UnixNano():

@@ -28,19 +28,19 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // project is a folder with what a call may use of it.
 type project struct {
 	testing.TB
-	dir    string
-	env    *tool.Env
-	ws     *workspace.Local
-	blobs  map[string]string
-	output strings.Builder
-	seen   map[string]string // path → sha256
+	dir     string
+	env     *tool.Env
+	ws      *workspace.Local
+	blobs   map[string]string
+	output  strings.Builder
+	changes fold.Changes
 }
 
 func newProject(t testing.TB, files map[string]string, opts ...workspace.Option) *project {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	must(t, err)
-	p := &project{TB: t, dir: dir, blobs: map[string]string{}, seen: map[string]string{}}
+	p := &project{TB: t, dir: dir, blobs: map[string]string{}}
 	for name, content := range files {
 		p.put(name, content)
 	}
@@ -48,10 +48,7 @@ func newProject(t testing.TB, files map[string]string, opts ...workspace.Option)
 	must(t, err)
 	p.env = &tool.Env{
 		ToolUseID: "toolu_1", Workspace: p.ws, Processes: process.New(p.ws, 0, process.Hooks{}),
-		Seen: func(path string) (fold.Sighting, bool) {
-			sum, ok := p.seen[path]
-			return fold.Sighting{Path: path, SHA256: sum}, ok
-		},
+		Seen:   func(path string) (fold.Sighting, bool) { return p.changes.Seen(path) },
 		Output: func(chunk string) { p.output.WriteString(chunk) },
 		PutBlob: func(data []byte) (string, error) {
 			sum := hash(string(data))
@@ -111,12 +108,7 @@ func (p *project) done(r tool.Result, err error) tool.Result {
 		p.Fatalf("the call failed: %v", err)
 	}
 	for _, f := range r.Facts {
-		switch f := f.(type) {
-		case event.FileRead:
-			p.seen[f.Path] = f.SHA256
-		case event.FileModified:
-			p.seen[f.Path] = f.AfterSHA256
-		}
+		p.changes = p.changes.Apply(event.Record{Fact: f})
 	}
 	return r
 }

@@ -287,6 +287,13 @@ func TestAChangeOnDiskIsNotLost(t *testing.T) {
 	p.refused(err, event.ToolStale, "Read it again")
 	p.done(p.edit("f", "a", "A"))
 	p.holds("f", "A\nb\nthe user's\n")
+	_, err = p.write("f", "all mine\n") // the edit went by the user's line unseen
+	p.refused(err, event.ToolStale, "Read it again")
+	p.read(readInput{Path: "f"})
+	p.done(p.write("f", "A\nmine\nthe user's\n"))
+	p.bash("echo more >> f")
+	_, err = p.write("f", "all mine\n")
+	p.refused(err, event.ToolStale, "Read it again")
 	must(t, os.Remove(filepath.Join(p.dir, "f")))
 	_, err = p.edit("f", "A", "a")
 	p.refused(err, event.ToolNotFound, "does not exist")

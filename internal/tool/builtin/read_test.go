@@ -56,7 +56,7 @@ func TestReadGivesTheTextAsItIs(t *testing.T) {
 		"default limit":     {readInput{Path: "long"}, "[lines 1-2000 of 2100; continue with offset 2001]\n" + count(2000)},
 		"limit over 2000":   {readInput{Path: "long", Limit: 2100}, count(2100)},
 		"long line": {
-			readInput{Path: "wide"}, "[see more of a cut line with bash: sed -n 1p wide | cut -c2001-4000]\n" +
+			readInput{Path: "wide"}, "[see more of a cut line with bash: sed -n 1p wide | cut -b4001-6000]\n" +
 				strings.Repeat("é", 2000) + " [… cut; line 1 has 2002 characters]\nb\n",
 		},
 	}
