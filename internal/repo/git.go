@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/khaelor/khaelor/internal/event"
 	"github.com/khaelor/khaelor/internal/workspace"
@@ -26,6 +27,11 @@ var quiet = []string{
 // maxOutput bounds what is read of git's answers, in bytes.
 const maxOutput = 64 << 20
 
+// maxTime bounds how long git is waited for: 30 times what the status of
+// 200,000 files takes. Git reads whatever is named .gitignore, and a pipe of
+// that name gives it nothing, for ever.
+const maxTime = 10 * time.Second
+
 // errGit reports that git is missing or did not answer.
 var errGit = errors.New("git failed")
 
@@ -36,16 +42,33 @@ func (r *Repo) git(ctx context.Context, stdin []byte, args ...string) ([]byte, e
 		return nil, err
 	}
 	argv := append(append([]string{"git"}, quiet...), off...)
-	result, err := r.ws.Exec(ctx, workspace.Command{
-		Argv: append(argv, args...), Cwd: r.root, Stdin: stdin, MaxOutput: maxOutput,
-	})
+	result, err := r.run(ctx, stdin, append(argv, args...))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errGit, err)
+		return nil, err
 	}
 	if result.ExitCode != 0 {
 		return result.Output.Bytes(), fmt.Errorf("%w: git %s: exit %d: %s", errGit, args[0], result.ExitCode, strings.TrimSpace(result.Stderr.String()))
 	}
 	return result.Output.Bytes(), nil
+}
+
+// run waits for git as long as maxTime says, and once in vain: what it waited
+// for is likely to be there the next time, too.
+func (r *Repo) run(ctx context.Context, stdin []byte, argv []string) (workspace.Result, error) {
+	if r.silent.Load() {
+		return workspace.Result{}, fmt.Errorf("%w: it did not answer before", errGit)
+	}
+	result, err := r.ws.Exec(ctx, workspace.Command{
+		Argv: argv, Cwd: r.root, Stdin: stdin, MaxOutput: maxOutput, Timeout: r.patience,
+	})
+	if err != nil {
+		return workspace.Result{}, fmt.Errorf("%w: %w", errGit, err)
+	}
+	if result.TimedOut {
+		r.silent.Store(true)
+		return workspace.Result{}, fmt.Errorf("%w: no answer within %s", errGit, r.patience)
+	}
+	return result, nil
 }
 
 // withoutFilters switches off the clean and smudge programs that the
@@ -56,12 +79,9 @@ func (r *Repo) withoutFilters(ctx context.Context) (off []string, err error) {
 		return nil, nil
 	}
 	for _, scope := range []string{"--local", "--worktree"} {
-		result, err := r.ws.Exec(ctx, workspace.Command{
-			Argv: append(append([]string{"git"}, quiet...), "config", scope, "--includes", "--name-only", "-z", "--get-regexp", `^filter\..*`),
-			Cwd:  r.root, MaxOutput: maxOutput,
-		})
+		result, err := r.run(ctx, nil, append(append([]string{"git"}, quiet...), "config", scope, "--includes", "--name-only", "-z", "--get-regexp", `^filter\..*`))
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", errGit, err)
+			return nil, err
 		}
 		for key := range strings.SplitSeq(result.Output.String(), "\x00") {
 			switch {
@@ -81,7 +101,7 @@ func (r *Repo) withoutFilters(ctx context.Context) (off []string, err error) {
 const mostNames = 1000
 
 // Baseline is what is changed in the repository now. Without a repository, or
-// without git, there is none.
+// without a git that answers, there is none.
 func (r *Repo) Baseline(ctx context.Context) (event.GitBaseline, bool) {
 	st, err := r.status(ctx, "--untracked-files=normal")
 	if err != nil {
@@ -95,6 +115,9 @@ func (r *Repo) Baseline(ctx context.Context) (event.GitBaseline, bool) {
 		// baseline is then the status alone.
 		diff, _ = r.git(ctx, nil, "diff", "--no-ext-diff", "--no-textconv", "--no-color",
 			"--submodule=short", "--ignore-submodules=dirty", "HEAD")
+		if r.silent.Load() {
+			return event.GitBaseline{}, false
+		}
 	}
 	sum := sha256.Sum256(diff)
 	b.DiffHash = hex.EncodeToString(sum[:])

@@ -6,12 +6,15 @@
 //
 // It promises that git is only ever asked, never told: no lock is taken, and
 // no program that the repository names is run — no fsmonitor, external diff,
-// textconv, filter, hook or pager. Start reading at Open, then Baseline.
+// textconv, filter, hook or pager — and that nobody waits for a git that does
+// not answer. Start reading at Open, then Baseline.
 package repo
 
 import (
 	"path"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/khaelor/khaelor/internal/workspace"
 )
@@ -23,12 +26,15 @@ type Repo struct {
 	// one that all worktrees share; "" without a repository.
 	root, gitDir, commonDir string
 	bare                    bool
+
+	patience time.Duration // how long git is waited for
+	silent   *atomic.Bool  // git did not answer, here or in a repository around or inside
 }
 
 // Open finds the repository that holds the workspace's directory. It reads a
 // few files and runs nothing.
 func Open(ws workspace.Workspace) *Repo {
-	r := &Repo{ws: ws}
+	r := &Repo{ws: ws, patience: maxTime, silent: new(atomic.Bool)}
 	for dir := ws.Cwd(); ; dir = path.Dir(dir) {
 		if r.found(dir) || dir == path.Dir(dir) {
 			return r

@@ -127,7 +127,7 @@ func (t *Tracker) nest(folder string) {
 	if folder == "" || t.nested[folder] != nil {
 		return
 	}
-	inner := &Repo{ws: t.repo.ws}
+	inner := &Repo{ws: t.repo.ws, patience: t.repo.patience, silent: t.repo.silent}
 	if inner.found(path.Join(t.base(), folder)) {
 		t.nested[folder] = inner
 		t.dirty[folder+"/"] = t.seen.files != nil

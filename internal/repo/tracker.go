@@ -46,7 +46,7 @@ type Tracker struct {
 	dirty  map[string]bool // not as in the last commit; a folder ends in a slash
 	most   int             // files that are looked at one by one
 	sparse bool            // the tree is too large to look at each file
-	blind  bool            // and git does not say what is changed, or too much is
+	blind  bool            // and git does not say what is changed, or too much is, or git is silent
 }
 
 // Track makes a tracker that keeps contents through put and finds them
@@ -86,6 +86,9 @@ func (t *Tracker) Begin(ctx context.Context) {
 		return
 	}
 	t.markDirty(ctx)
+	if t.blind = t.repo.silent.Load(); t.blind {
+		return
+	}
 	for _, name := range slices.Sorted(maps.Keys(t.seen.files)) {
 		if owner, _ := t.owner(name); owner.root == "" || t.unclean(name) {
 			t.hold(name)
@@ -147,6 +150,10 @@ func (t *Tracker) Changed(ctx context.Context) []event.FileModified {
 		names = t.withCommitted(ctx, names, before, commit)
 	}
 	facts := t.facts(ctx, names, before)
+	if t.repo.silent.Load() {
+		t.blind = true
+		return nil // what git ignores would be among them
+	}
 	t.seen, t.commit = now, commit
 	return facts
 }
