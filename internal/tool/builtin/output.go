@@ -13,7 +13,7 @@ type output struct {
 	strip   ansi.Stripper
 	settle  ansi.Settler
 	text    *spill.Text
-	printed int64 // bytes
+	census  census
 
 	stripped, settled []byte // buffers
 }
@@ -24,8 +24,8 @@ func newOutput(env *tool.Env) *output {
 }
 
 func (o *output) take(chunk []byte) {
-	o.printed += int64(len(chunk))
 	o.stripped = o.strip.Append(o.stripped[:0], chunk)
+	o.census.add(chunk, o.stripped)
 	if o.live != nil && len(o.stripped) > 0 {
 		o.live(string(o.stripped))
 	}
@@ -37,5 +37,9 @@ func (o *output) take(chunk []byte) {
 func (o *output) close() (text, spill string) {
 	o.text.Append(o.settle.Append(nil, o.strip.Close(nil)))
 	o.text.Append(o.settle.Close(nil))
-	return o.text.Close(o.printed)
+	text, spill = o.text.Close(o.census.total)
+	if o.census.binary() {
+		text = withoutBinary(text, o.census.total, spill)
+	}
+	return text, spill
 }

@@ -114,11 +114,54 @@ func peakMemory(t *testing.T) int64 {
 	return kb << 10
 }
 
-func TestBinaryOutputIsText(t *testing.T) {
+// Bash 5, second half: of what is no text only its size is worth a token. The
+// case wants both ends shown, of which nobody could read anything; the spill
+// has the whole.
+func TestBinaryOutputIsNamed(t *testing.T) {
 	p := newProject(t, nil)
 	r := p.bash("head -c 5000000 /dev/urandom")
-	if !utf8.ValidString(r.Text) || !utf8.ValidString(p.spilled(r)) || !strings.Contains(r.Text, " 5000000 bytes in all") || utf8.RuneCountInString(r.Text) > tool.ResultLimit+300 {
-		t.Errorf("%d characters, valid %v", utf8.RuneCountInString(r.Text), utf8.ValidString(r.Text))
+	if !strings.Contains(r.Text, "[binary output, 5000000 bytes; as text in "+r.Spill+"]\n") || len(r.Text) > 500 || !utf8.ValidString(r.Text) {
+		t.Errorf("%d bytes: %.300q", len(r.Text), r.Text)
+	}
+	if whole := p.spilled(r); len(whole) < 3_000_000 || !utf8.ValidString(whole) {
+		t.Errorf("the spill has %d bytes, valid %v", len(whole), utf8.ValidString(whole))
+	}
+	program := `printf '\177ELF\2\1\1\0\377\376\r\0\1\220%.0s' $(seq 100)`
+	for line, want := range map[string]string{
+		program:                           "[binary output, 1400 bytes]\n",
+		"echo begin; " + program:          "begin\n[binary output, 1406 bytes]\n",
+		program + "; echo; echo end":      "[binary output, 1405 bytes]\nend\n",
+		"echo b; " + program + "; exit 3": "b\n[binary output, 1402 bytes]\n[exit code 3]",
+		"head -c 1000 /dev/zero":          "[binary output, 1000 bytes]\n",
+		"head -c 3000 /dev/urandom | gzip -9 | head -c 2500; printf '\\0\\1\\n'": "[binary output, 2503 bytes]\n",
+	} {
+		if got := p.bash(line).Text; got != want {
+			t.Errorf("%s: %.300q, not %q", line, got, want)
+		}
+	}
+	if got := p.bash("cat " + os.Args[0] + "; echo; echo end").Text; len(got) > 1000 || !strings.Contains(got, "[binary output, ") || !strings.HasSuffix(got, "\nend\n") {
+		t.Errorf("a program: %d bytes, %.300q", len(got), got)
+	}
+	p.process(processInput{Action: "start", Command: program})
+	p.waitFor("p1", "[binary output, 1400 bytes]\n[p1 ")
+}
+
+// Text is what has strange bytes of one kind, or few of them (Bash 7).
+func TestTextWithStrangeBytesIsNoBinary(t *testing.T) {
+	p := newProject(t, nil)
+	for line, want := range map[string]string{
+		`printf 'a\xff\xfeb\xed\xa0\xbd'`:                           "a\uFFFD\uFFFDb\uFFFD\uFFFD\uFFFD",
+		`printf 'some/file\0%.0s' $(seq 1000)`:                      strings.Repeat("some/file␀", 1000),
+		`printf 'f\0%.0s' $(seq 1000)`:                              strings.Repeat("f␀", 1000),
+		`printf '\344\366\374\337%.0s' $(seq 1000)`:                 strings.Repeat("\uFFFD", 4000),
+		`printf '\344\366\374\337\0%.0s' $(seq 1000)`:               strings.Repeat("\uFFFD\uFFFD\uFFFD\uFFFD␀", 1000),
+		`printf '\a\033[1mx\033[0m\1%.0s' $(seq 1000); printf '\0'`: strings.Repeat("x", 1000) + "␀",
+		`printf '\0\1\2\377%.0s' $(seq 16)`:                         strings.Repeat("␀\uFFFD", 16),
+		"yes äöü | head -3000; printf '\\0\\1\\377%.0s' $(seq 60)":  strings.Repeat("äöü\n", 3000) + strings.Repeat("␀\uFFFD", 60),
+	} {
+		if got := p.bash(line).Text; got != want {
+			t.Errorf("%s: %.300q", line, got)
+		}
 	}
 }
 
