@@ -51,6 +51,8 @@ func edit(_ context.Context, env *tool.Env, in editInput) (tool.Result, error) {
 	switch {
 	case in.OldString == "":
 		return tool.Result{}, tool.Errorf(event.ToolInvalidInput, "old_string is empty. To create a file or replace all of it use write.")
+	case strings.ContainsRune(in.NewString, 0):
+		return tool.Result{}, tool.Errorf(event.ToolInvalidInput, "new_string holds a NUL character, which would make the file binary.")
 	case in.OldString == in.NewString:
 		return tool.Result{}, tool.Errorf(event.ToolInvalidInput, "old_string and new_string are the same; nothing was changed.")
 	}

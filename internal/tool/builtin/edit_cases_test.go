@@ -238,9 +238,11 @@ func TestLinksAreWrittenThrough(t *testing.T) {
 	p.holds("real.txt", "d\n")
 	p.done(p.edit("folder/f", "a", "b"))
 	p.holds("d/f", "b\n")
-	for name, outsideToo := range map[string]bool{"link.txt": false, "second": false, "folder/f": false, "out": true} {
+	for name, capability := range map[string]string{
+		"link.txt": tool.FileWrite, "second": tool.FileWrite, "folder/f": tool.FileWrite, "out": tool.OutsideProject,
+	} {
 		need, err := pathNeed(p.env, name, true)
-		if err != nil || slices.Contains(need.Capabilities, tool.OutsideProject) != outsideToo || !slices.Contains(need.Capabilities, tool.FileWrite) {
+		if err != nil || !slices.Equal(need.Capabilities, []string{capability}) {
 			t.Errorf("%s needs %v, %v", name, need.Capabilities, err)
 		}
 	}
@@ -252,6 +254,19 @@ func TestLinksAreWrittenThrough(t *testing.T) {
 		if info, err := os.Lstat(filepath.Join(p.dir, name)); err != nil || info.Mode()&fs.ModeSymlink == 0 {
 			t.Errorf("%s is no link any more: %v", name, err)
 		}
+	}
+}
+
+// What a call would leave behind could not be changed or found by the next.
+func TestNoNULAndNoFolderNameIsWritten(t *testing.T) {
+	p := newProject(t, map[string]string{"f": "a\n"})
+	_, err := p.edit("f", "a", "a\x00")
+	p.refused(err, event.ToolInvalidInput, "NUL")
+	p.holds("f", "a\n")
+	_, err = p.write("nodir/", "x")
+	p.refused(err, event.ToolInvalidInput, "is a directory")
+	if _, err := os.Lstat(filepath.Join(p.dir, "nodir")); err == nil {
+		t.Error("a file stands there")
 	}
 }
 

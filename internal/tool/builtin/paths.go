@@ -42,12 +42,16 @@ func locate(env *tool.Env, given string, write bool) (target, error) {
 
 // need is what touching the path takes.
 func (t target) need() tool.Need {
-	n := tool.Need{Paths: []tool.Path{t.Path}, Capabilities: []string{tool.FileRead}}
-	if t.Write {
-		n.Capabilities[0] = tool.FileWrite
-	}
-	if !t.Inside {
-		n.Capabilities = append(n.Capabilities, tool.OutsideProject)
+	n := tool.Need{Paths: []tool.Path{t.Path}}
+	switch {
+	case t.Write && t.Inside:
+		n.Capabilities = []string{tool.FileWrite}
+	case t.Write:
+		n.Capabilities = []string{tool.OutsideProject} // the project's own is of no use there
+	case t.Inside:
+		n.Capabilities = []string{tool.FileRead}
+	default:
+		n.Capabilities = []string{tool.FileRead, tool.OutsideProject}
 	}
 	return n
 }

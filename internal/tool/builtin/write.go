@@ -37,6 +37,9 @@ func write(_ context.Context, env *tool.Env, in writeInput) (tool.Result, error)
 	if in.Content == nil {
 		return tool.Result{}, tool.Errorf(event.ToolInvalidInput, "content is missing.")
 	}
+	if strings.HasSuffix(in.Path, "/") {
+		return tool.Result{}, tool.Errorf(event.ToolInvalidInput, "%s is a directory by its name; add the name of the file.", in.Path)
+	}
 	t, err := locate(env, in.Path, true)
 	if err != nil {
 		return tool.Result{}, err
