@@ -25,7 +25,7 @@ func (c *census) add(chunk, text []byte) {
 		return
 	}
 	for _, b := range chunk {
-		if b < ' ' && b != 0 && (b < '\b' || b > '\r') && b != 0x1b {
+		if b < ' ' && b != 0 && (b < '\a' || b > '\r') && b != 0x1b {
 			c.control++
 		}
 	}

@@ -9,11 +9,11 @@ import (
 // output makes the text of a result of what a program prints, as it comes, and
 // shows it meanwhile. One goroutine at a time uses it.
 type output struct {
-	live    func(chunk string) // nil shows nothing
-	strip   ansi.Stripper
-	settle  ansi.Settler
-	text    *spill.Text
-	census  census
+	live   func(chunk string) // nil shows nothing
+	strip  ansi.Stripper
+	settle ansi.Settler
+	text   *spill.Text
+	census census
 
 	stripped, settled []byte // buffers
 }
