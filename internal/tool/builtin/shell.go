@@ -32,29 +32,40 @@ func unkept(ws workspace.Workspace, file *syntax.File, cwd string) string {
 	if file == nil {
 		return ""
 	}
-	s := shellState{dirs: []string{cwd}, onlySets: true}
+	s := shellState{ws: ws, dirs: []string{cwd}, onlySets: true}
 	s.run(file.Stmts)
-	moved, set := s.moved(ws, cwd), s.sets && s.onlySets
-	switch {
-	case moved && set:
-		return "cd and variables last for this call only"
-	case moved:
-		return "cd lasts for this call only"
-	case set:
-		return "variables last for this call only"
+	var what []string
+	if s.moved(cwd) {
+		what = []string{"cd"}
 	}
-	return ""
+	if s.sets != "" && s.onlySets {
+		what = append(what, s.sets)
+	}
+	switch {
+	case len(what) == 0:
+		return ""
+	case len(what) == 1 && what[0] == "cd":
+		return "cd lasts for this call only"
+	}
+	return strings.Join(what, " and ") + " last for this call only"
 }
 
 // shellState is what the main shell of a command line has become, as far as
 // the text tells. Subshells, pipes, functions, branches and loops are not
 // looked into.
 type shellState struct {
+	ws       workspace.Workspace
 	dirs     []string // the stack of folders, the present one last; "" is unknown
 	previous string
-	sets     bool // something is set
-	onlySets bool // nothing else is done
+	sets     string // variables, or settings, which are any
+	onlySets bool   // nothing else is done
 }
+
+// What a line may set, as a note names it.
+const (
+	variables = "variables"
+	settings  = "shell settings"
+)
 
 func (s *shellState) run(stmts []*syntax.Stmt) {
 	for _, stmt := range stmts {
@@ -82,7 +93,7 @@ func (s *shellState) statement(stmt *syntax.Stmt) {
 		s.run(cmd.Stmts)
 		return
 	case *syntax.DeclClause:
-		s.sets = true
+		s.setVariable()
 		return
 	case *syntax.CallExpr:
 		s.call(cmd)
@@ -93,7 +104,7 @@ func (s *shellState) statement(stmt *syntax.Stmt) {
 
 func (s *shellState) call(cmd *syntax.CallExpr) {
 	if len(cmd.Args) == 0 {
-		s.sets = true
+		s.setVariable()
 		return
 	}
 	var words []string
@@ -105,21 +116,32 @@ func (s *shellState) call(cmd *syntax.CallExpr) {
 		s.cd(words[1:])
 	case "pushd":
 		s.dirs = append(s.dirs, s.here())
-		s.cd(words[1:])
+		if !s.cd(words[1:]) {
+			s.dirs = s.dirs[:len(s.dirs)-1]
+		}
 	case "popd":
 		if len(s.dirs) > 1 {
 			s.dirs = s.dirs[:len(s.dirs)-1]
 		}
-	case "source", ".", "unset", "set", "shopt", "alias", "umask", "ulimit":
-		s.sets = true
+	case "unset":
+		s.setVariable()
+	case "source", ".", "set", "shopt", "alias", "umask", "ulimit":
+		s.sets = settings
 	default:
 		s.onlySets = false
 	}
 }
 
+func (s *shellState) setVariable() {
+	if s.sets == "" {
+		s.sets = variables
+	}
+}
+
 func (s *shellState) here() string { return s.dirs[len(s.dirs)-1] }
 
-func (s *shellState) cd(args []string) {
+// cd reports whether the shell went: to where there is no folder it does not.
+func (s *shellState) cd(args []string) bool {
 	for len(args) > 0 && len(args[0]) > 1 && args[0][0] == '-' {
 		args = args[1:]
 	}
@@ -133,17 +155,31 @@ func (s *shellState) cd(args []string) {
 	case s.here() != "" && args[0][0] != '~':
 		to = s.here() + "/" + args[0] // not cleaned: in link/.. the link counts
 	}
+	if _, folder := s.folder(to); to != "" && !folder {
+		return false
+	}
 	s.previous, s.dirs[len(s.dirs)-1] = s.here(), to
+	return true
+}
+
+// folder is the canonical path of a folder that is there.
+func (s *shellState) folder(name string) (string, bool) {
+	place, err := workspace.Resolve(s.ws, name)
+	if err != nil {
+		return "", false
+	}
+	info, err := workspace.Stat(s.ws, place.Path)
+	return place.Path, err == nil && info.IsDir
 }
 
 // moved says that the shell ended in another folder than it began in.
-func (s *shellState) moved(ws workspace.Workspace, cwd string) bool {
+func (s *shellState) moved(cwd string) bool {
 	here := s.here()
 	if here == cwd {
 		return false
 	}
-	place, err := workspace.Resolve(ws, here)
-	return here == "" || err != nil || place.Path != cwd
+	canonical, _ := s.folder(here)
+	return canonical != cwd
 }
 
 // literal is a word that means itself, "" when something is put into it.

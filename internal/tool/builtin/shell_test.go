@@ -17,7 +17,8 @@ import (
 func TestWhatDoesNotLastIsSaid(t *testing.T) {
 	p := newProject(t, map[string]string{"sub/deep/f": "", "other/f": "", "env.sh": "export A=1\n"})
 	must(t, os.Symlink("sub", filepath.Join(p.dir, "link")))
-	const moved, set, both = "cd lasts for this call only", "variables last for this call only", "cd and variables last for this call only"
+	const moved, both = "cd lasts for this call only", "cd and variables last for this call only"
+	const set, settings, bothSettings = "variables last for this call only", "shell settings last for this call only", "cd and shell settings last for this call only"
 	for line, want := range map[string]string{
 		"cd sub": moved, "cd sub && ls": moved, "cd sub; cd deep": moved, "cd sub || exit 1": moved, "cd /": moved, "cd": moved, "cd ~": moved,
 		"cd link": moved, "pushd sub >/dev/null": moved, "{ cd sub; }": moved, "cd -- sub": moved, "cd -P sub": moved, "cd 'sub'": moved,
@@ -25,9 +26,11 @@ func TestWhatDoesNotLastIsSaid(t *testing.T) {
 		"cd .": "", "cd sub && cd ..": "", "cd sub; cd - >/dev/null": "", "cd " + p.dir + " && echo hi": "", "cd " + p.dir + "/": "", "cd '" + p.dir + "'": "",
 		"(cd sub)": "", "(cd sub && ls)": "", "cd sub | cat": "", "echo x | cd sub": "", "cd sub &": "", "f() { cd sub; }": "", "echo cd sub": "",
 		"pushd sub >/dev/null; popd >/dev/null": "", "cd link/..": "", "$(echo cd sub)": "", "for d in sub; do (cd $d); done": "", "git -C sub version >/dev/null": "",
-		"export A=1": set, "A=1": set, "export A=1 B=2; declare -x C": set, "source env.sh": set, ". ./env.sh": set, "set -e": set, "alias x=y": set, "unset A": set,
+		"export A=1": set, "A=1": set, "export A=1 B=2; declare -x C": set, "unset A": set,
+		"source env.sh": settings, ". ./env.sh": settings, "set -e": settings, "alias x=y": settings, "umask 077": settings, "A=1; alias x=y; B=2": settings,
+		"cd nope; pwd": "", "cd nope": "", "cd env.sh": "", "cd nope; cd sub": moved, "cd sub; cd nope; true": moved, "cd sub && cd nope; cd ..": "", "pushd nope; popd": "", "cd /nope": "",
 		"export A=1; echo $A": "", "A=1 true": "", "set -e; true": "", "source env.sh && echo $A": "", "echo hi": "",
-		"cd sub; export A=1": both, "source env.sh && cd sub": both, "cd sub; A=1 true": moved,
+		"cd sub; export A=1": both, "source env.sh && cd sub": bothSettings, "cd sub; A=1 true": moved,
 		"cd 'unterminated": "", // bash says what is wrong
 	} {
 		file := parseLine(line)
