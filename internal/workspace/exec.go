@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"strconv"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // Exec runs a command to its end and leaves none of its children behind.
@@ -75,8 +77,8 @@ func (l *Local) prepare(cmd Command) (*exec.Cmd, error) {
 	return c, nil
 }
 
-// workDir looks before starting, because a missing directory and a missing
-// program fail alike afterwards.
+// workDir looks before starting, because a directory and a program that are
+// missing, or forbidden, fail alike afterwards.
 func (l *Local) workDir(path string) (string, error) {
 	if path == "" {
 		path = l.cwd
@@ -91,6 +93,9 @@ func (l *Local) workDir(path string) (string, error) {
 	}
 	if !info.IsDir() {
 		return "", &fs.PathError{Op: "run in", Path: path, Err: ErrNotDir}
+	}
+	if err := unix.Access(place.Path, unix.X_OK); err != nil {
+		return "", pathError("run in", path, err)
 	}
 	return place.Path, nil
 }

@@ -178,6 +178,7 @@ func TestNothingWaitsForInput(t *testing.T) {
 	}
 }
 
+// Bash 3. The first two lines are the case's; builtin tests what is said.
 func TestATimeoutEndsTheFamily(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{ // each prints the ids of its family
@@ -376,6 +377,19 @@ func TestADeadDirectoryIsNamed(t *testing.T) {
 	put(t, filepath.Join(ws.Cwd(), "f"), "", 0o644)
 	if _, err := ws.Exec(context.Background(), workspace.Command{Line: "true", Cwd: "f"}); !errors.Is(err, workspace.ErrNotDir) {
 		t.Errorf("in a file: %v", err)
+	}
+}
+
+func TestAForbiddenDirectoryIsNamed(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may enter every directory")
+	}
+	ws := open(t, t.TempDir())
+	must(t, ws.MkdirAll("closed"))
+	must(t, os.Chmod(filepath.Join(ws.Cwd(), "closed"), 0))
+	_, err := ws.Exec(context.Background(), workspace.Command{Line: "true", Cwd: "closed"})
+	if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "closed") || strings.Contains(err.Error(), "sh:") {
+		t.Errorf("in a closed directory: %v", err)
 	}
 }
 

@@ -84,6 +84,7 @@ func TestBashShowsOutputAsItComes(t *testing.T) {
 	equal(t, p.output.String(), "bold\n")
 }
 
+// Bash 3: the text of the result; workspace tests the families.
 func TestATimeoutEndsTheWholeFamily(t *testing.T) {
 	p := newProject(t, nil)
 	_, err := bash(t.Context(), p.env, bashInput{
@@ -168,6 +169,18 @@ func TestBashRefusesWhatCannotRun(t *testing.T) {
 			p.refused(err, tt.kind, tt.says)
 		})
 	}
+}
+
+func TestAFolderThatMayNotBeEnteredIsNamed(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may enter every folder")
+	}
+	p := newProject(t, map[string]string{"closed/f": ""})
+	must(t, os.Chmod(filepath.Join(p.dir, "closed"), 0))
+	t.Cleanup(func() { _ = os.Chmod(filepath.Join(p.dir, "closed"), 0o700) }) // to be removed
+	_, err := bash(t.Context(), p.env, bashInput{Command: "true", Cwd: "closed"})
+	p.refused(err, event.ToolExecError, "could not be started: run in", "/closed: permission denied")
+	equal(t, p.bash("echo hi").Text, "hi\n")
 }
 
 func TestAFolderThatIsGoneHarmsOneCallOnly(t *testing.T) {
