@@ -110,6 +110,14 @@ func bash(ctx context.Context, env *tool.Env, in bashInput) (tool.Result, error)
 	return toBackground(env, in, proc, out)
 }
 
+// untilThen adds the output of a command that was stopped.
+func untilThen(text string) string {
+	if text == "" {
+		return " There was no output."
+	}
+	return " Output until then:\n" + text
+}
+
 // limit is a setting or its default.
 func limit(setting, standard int64) int64 {
 	if setting > 0 {
@@ -144,7 +152,7 @@ func finished(env *tool.Env, in bashInput, proc *workspace.Proc, out *output, un
 	if run.TimedOut {
 		text, _ := out.close()
 		return tool.Result{}, tool.Errorf(event.ToolTimeout,
-			"Stopped with all its children after timeout_ms, %d. Output until then:\n%s", in.TimeoutMS, text)
+			"Stopped with all its children after timeout_ms, %d.%s", in.TimeoutMS, untilThen(text))
 	}
 	notes := ending(run)
 	if unkept != "" {
@@ -186,7 +194,7 @@ func toBackground(env *tool.Env, in bashInput, proc *workspace.Proc, out *output
 	text, spill := out.close()
 	if err != nil {
 		return tool.Result{}, tool.Errorf(event.ToolExecError,
-			"The command could not go on in the background and was stopped: %v. Output until then:\n%s", err, text)
+			"The command could not go on in the background and was stopped: %v.%s", err, untilThen(text))
 	}
 	note := fmt.Sprintf("still running, now in the background as process %s", info.ID)
 	return tool.Result{

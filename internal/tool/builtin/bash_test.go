@@ -94,6 +94,15 @@ func TestATimeoutEndsTheWholeFamily(t *testing.T) {
 	gone(t, p.content("child"))
 }
 
+func TestATimeoutWithoutOutputSaysSo(t *testing.T) {
+	p := newProject(t, nil)
+	_, err := bash(t.Context(), p.env, bashInput{Command: "sleep 300", TimeoutMS: 100})
+	p.refused(err, event.ToolTimeout, "Stopped with all its children after timeout_ms, 100. There was no output.")
+	if strings.Contains(err.Error(), "until then") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // gone checks that a process does not live.
 func gone(t *testing.T, pid string) {
 	t.Helper()
@@ -259,6 +268,27 @@ func (p *project) waitFor(id, want string) {
 		p.bash("sleep 0.01")
 	}
 	p.Errorf("process %s printed nothing", id)
+}
+
+func TestWritingToAProcessThatEndedSaysHow(t *testing.T) {
+	p := newProject(t, nil)
+	for n, c := range []struct{ line, how string }{
+		{"sleep 300", "stopped"}, {"exit 3", "exited with code 3"}, {"kill -9 $$", "killed by a signal"},
+	} {
+		id := fmt.Sprintf("p%d", n+1)
+		p.process(processInput{Action: "start", Command: c.line})
+		if c.how == "stopped" {
+			p.process(processInput{Action: "stop", ID: id})
+		}
+		for {
+			if info, err := p.env.Processes.Get(id); err != nil || info.Exited != nil {
+				break
+			}
+			p.bash("sleep 0.01")
+		}
+		_, err := runProcess(t.Context(), p.env, processInput{Action: "write", ID: id, Input: "x\n"})
+		p.refused(err, event.ToolExecError, id+" takes no input any more: "+c.how+".")
+	}
 }
 
 func TestAProcessThatPrintsALotIsReadInPart(t *testing.T) {

@@ -154,6 +154,9 @@ func writeProcess(ctx context.Context, env *tool.Env, in processInput) (tool.Res
 		return tool.Result{}, tool.Errorf(event.ToolInvalidInput, "input is missing. A line ends with \\n.")
 	}
 	if err := env.Processes.Write(ctx, in.ID, in.Input); err != nil {
+		if info, gone := env.Processes.Get(in.ID); gone == nil && info.Exited != nil {
+			return tool.Result{}, tool.Errorf(event.ToolExecError, "%s takes no input any more: %s.", in.ID, condition(info))
+		}
 		return tool.Result{}, processFailure(env, err)
 	}
 	return about(in, fmt.Sprintf("wrote %d bytes to %s", len(in.Input), in.ID)), nil
