@@ -140,6 +140,26 @@ func TestNoRecordedScreenLeavesAControlCharacter(t *testing.T) {
 	}
 }
 
+// Terminal 9: what would set the clipboard or the title, move, ask or hide is
+// gone, in one piece and in many. A mark of writing direction is text, and
+// whoever shows text to a person makes it visible.
+func TestNothingHostileReachesATerminal(t *testing.T) {
+	output, err := os.ReadFile(filepath.Join("testdata", "escapes.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "title  clip  link text\n clear  ask  reset  c1  \uFFFD0;x\uFFFD cursor  alt  hide \nright-to-left \u202e txet\nopen \n"
+	for _, sizes := range [][]byte{{255}, {1}, {2}, {3, 1}, {7}} {
+		if got := inPieces(output, sizes); got != want {
+			t.Errorf("in pieces of %v: %q", sizes, got)
+		}
+	}
+	raw := "a\x9b31mb\x9d0;x\x9cc\x90q\x9cd" // of eight bits each, which are no UTF-8
+	if got := ansi.Text([]byte(raw)); strings.IndexFunc(got, control) >= 0 || !utf8.ValidString(got) {
+		t.Errorf("%q became %q", raw, got)
+	}
+}
+
 // The screens of programs that stay in their line are the text, line by line.
 func TestTextIsTheRecordedScreenOfWhoStaysInHisLine(t *testing.T) {
 	compared := 0

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/khaelor/khaelor/internal/event"
@@ -176,6 +178,25 @@ func TestAProgressBarIsOneLine(t *testing.T) {
 	if !strings.HasPrefix(whole, strings.Repeat("0", 96)+"5000\n1\n2\n") {
 		t.Errorf("%.300q", whole)
 	}
+}
+
+// Terminal 9: neither the result nor what is shown meanwhile has anything that
+// a terminal obeys.
+func TestNothingHostileIsInAResult(t *testing.T) {
+	hostile, err := os.ReadFile(filepath.Join("..", "..", "ansi", "testdata", "escapes.txt"))
+	must(t, err)
+	p := newProject(t, map[string]string{"f": string(hostile), "n\x1b]0;owned\a\x9b2Jame": ""})
+	for _, line := range []string{"cat f", "cat f >&2", "ls", "echo *", "grep -r title .; cat none\x1b[2J", "head -c 300 f; tail -c 100 f"} {
+		p.output.Reset()
+		r := p.bash(line)
+		for what, text := range map[string]string{"the result": r.Text, "the live output": p.output.String()} {
+			if i := strings.IndexFunc(text, func(c rune) bool { return unicode.IsControl(c) && c != '\n' && c != '\t' }); i >= 0 || !utf8.ValidString(text) {
+				t.Errorf("%s: %s has a control character: %q", line, what, text)
+			}
+		}
+	}
+	p.process(processInput{Action: "start", Command: "cat f"})
+	p.waitFor("p1", "title  clip  link text\n clear  ask  reset  c1  \uFFFD0;x\uFFFD cursor  alt  hide \n")
 }
 
 func TestOneLongLineIsBoundedAndSpilledWhole(t *testing.T) {
