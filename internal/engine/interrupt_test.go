@@ -133,6 +133,7 @@ func pidIn(w *world, name string) int {
 	return pid
 }
 
+// Bash 4.
 func TestAnInterruptLeavesNoChildOfACommand(t *testing.T) {
 	w := newWorld(t, script(turn(bash("t1", `sleep 300 & echo $! > pid; echo ready; wait`)), turn(fakeapi.Text("Fine."))))
 	output := noticed[event.ToolOutput](w)
@@ -154,6 +155,7 @@ func TestAnInterruptLeavesNoChildOfACommand(t *testing.T) {
 	}
 }
 
+// Processes 3.
 func TestAnInterruptSparesBackgroundProcessesAndStopEndsThem(t *testing.T) {
 	started := make(chan string, 1)
 	w := newWorld(t, script(

@@ -250,6 +250,7 @@ func TestWritingReachesTheProcess(t *testing.T) {
 	}
 }
 
+// Processes 4.
 func TestOffsetsMeanTheSameByteForEver(t *testing.T) {
 	t.Parallel()
 	var j journal
