@@ -154,9 +154,10 @@ func TestNothingHostileReachesATerminal(t *testing.T) {
 			t.Errorf("in pieces of %v: %q", sizes, got)
 		}
 	}
-	raw := "a\x9b31mb\x9d0;x\x9cc\x90q\x9cd" // of eight bits each, which are no UTF-8
-	if got := ansi.Text([]byte(raw)); strings.IndexFunc(got, control) >= 0 || !utf8.ValidString(got) {
-		t.Errorf("%q became %q", raw, got)
+	for _, more := range []string{"a\x9b31mb\x9d0;x\x9cc\x90q\x9cd", "\u0084a\u0085b\u008dc\u0090q\u009cd", "a\x01\x05\x07\x0e\x0f\x7f"} {
+		if got := ansi.Text([]byte(more)); strings.IndexFunc(got, control) >= 0 || !utf8.ValidString(got) {
+			t.Errorf("%q became %q", more, got)
+		}
 	}
 }
 
