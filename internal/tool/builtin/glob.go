@@ -43,7 +43,7 @@ func (in globInput) split() (root, pattern string) {
 	if base == "." || base == "" {
 		return orHere(in.Path), pattern
 	}
-	if path.IsAbs(base) || in.Path == "" {
+	if in.Path == "" || path.IsAbs(base) || base == "~" || strings.HasPrefix(base, "~/") {
 		return base, pattern
 	}
 	return in.Path + "/" + base, pattern

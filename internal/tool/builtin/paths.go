@@ -27,7 +27,7 @@ func locate(env *tool.Env, given string, write bool) (target, error) {
 	if given == "" {
 		return target{}, tool.Errorf(event.ToolInvalidInput, "path is missing.")
 	}
-	place, err := workspace.Resolve(env.Workspace, given)
+	given, place, err := spelled(env.Workspace, given)
 	if err != nil {
 		return target{}, failure(err, given)
 	}

@@ -44,8 +44,12 @@ func write(_ context.Context, env *tool.Env, in writeInput) (tool.Result, error)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	if err := throughNothing(env, in.Path); err != nil {
+	if err := throughNothing(env, t.Given); err != nil {
 		return tool.Result{}, err
+	}
+	info, err := workspace.Stat(env.Workspace, t.Path.Path)
+	if err == nil && info.IsRegular && info.Size > editLimit { // no read has told the model all of it
+		return tool.Result{}, tool.Errorf(event.ToolInvalidInput, "%s has %d bytes; files over %d are replaced with bash.", t.shown, info.Size, editLimit)
 	}
 	c := change{target: t, operation: event.FileWritten, exists: true, after: []byte(*in.Content), is: *in.Content}
 	c.before, err = env.Workspace.ReadFile(t.Path.Path)
