@@ -24,10 +24,11 @@ func readFolder(ws workspace.Workspace, path string, q Request) (Excerpt, error)
 	e.Head = fmt.Sprintf("[%s is a folder with %s]\n", wording.Name(q.Name), e.Extent)
 	var b strings.Builder
 	for i, entry := range entries {
-		line := wording.Name(entry.Name()) + "\n"
+		name := entry.Name()
 		if entry.IsDir() {
-			line = wording.Name(entry.Name()) + "/\n"
+			name += "/"
 		}
+		line := wording.Name(name) + "\n"
 		if i == folderEntries || b.Len()+len(line) > room {
 			e.Cut = true
 			fmt.Fprintf(&b, "[%d more; list them with glob]\n", len(entries)-i)

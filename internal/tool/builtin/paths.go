@@ -10,6 +10,7 @@ import (
 	"github.com/khaelor/khaelor/internal/event"
 	"github.com/khaelor/khaelor/internal/excerpt"
 	"github.com/khaelor/khaelor/internal/tool"
+	"github.com/khaelor/khaelor/internal/wording"
 	"github.com/khaelor/khaelor/internal/workspace"
 )
 
@@ -112,7 +113,7 @@ func missing(env *tool.Env, t target) error {
 			names = append(names, fmt.Sprintf("and %d more", len(entries)-neighbours))
 			break
 		}
-		names = append(names, e.Name())
+		names = append(names, wording.Name(e.Name()))
 	}
 	return tool.Errorf(event.ToolNotFound, "%s does not exist. Its folder %s has: %s.", t.shown, shown, strings.Join(names, ", "))
 }

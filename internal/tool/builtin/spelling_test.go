@@ -3,8 +3,10 @@ package builtin
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/khaelor/khaelor/internal/event"
 	"github.com/khaelor/khaelor/internal/tool"
 	"github.com/khaelor/khaelor/internal/workspace"
 )
@@ -49,4 +51,64 @@ func TestATildeIsTheHomeFolder(t *testing.T) {
 	if !need.Paths[0].Inside || need.Capabilities[0] != tool.FileWrite {
 		t.Errorf("a folder called ~ is not meant: %+v", need)
 	}
+}
+
+// Grep 7. A name that had to be quoted is one to give back.
+func TestQuotedNamesAreTaken(t *testing.T) {
+	p := newProject(t, map[string]string{"nl\nname.txt": "nl\n", "bad\xff.txt": "bad\n", "d\nir/sub/t\tab": "tab\n", `q"`: "q\n"})
+	for given, want := range map[string]string{
+		`"nl\nname.txt"`: "nl\n", `"bad\xff.txt"`: "bad\n", `"d\nir/sub/t\tab"`: "tab\n", `"d\nir/"sub/t\tab`: "", `"d\nir"/sub/"t\tab"`: "tab\n",
+		`./"nl\nname.txt"`: "nl\n", p.dir + `/"nl\nname.txt"`: "nl\n", `"` + p.dir + `/nl\nname.txt"`: "nl\n", `q"`: "q\n",
+	} {
+		r, err := read(t.Context(), p.env, readInput{Path: given})
+		if (err == nil) != (want != "") || r.Text != want {
+			t.Errorf("%s: got %q, %v", given, r.Text, err)
+		}
+	}
+	for _, tool := range []string{p.grep(grepInput{Pattern: ".", Mode: "files"}), p.glob("*")} {
+		for line := range strings.Lines(tool) {
+			name := strings.TrimSuffix(line, "\n")
+			equal(t, p.grep(grepInput{Pattern: ".", Path: name, Mode: "files"}), line)
+		}
+	}
+	for line := range strings.Lines(p.read(readInput{Path: "."}).Text) {
+		if line[0] != '[' {
+			p.read(readInput{Path: strings.TrimSuffix(line, "\n")})
+		}
+	}
+	_, err := read(t.Context(), p.env, readInput{Path: "none"})
+	p.refused(err, event.ToolNotFound, `has: "bad\xff.txt", "d\nir", "nl\nname.txt", q".`)
+	p.read(readInput{Path: "nl\nname.txt"})
+	p.done(p.write(`"nl\nname.txt"`, "new\n"))
+	p.holds("nl\nname.txt", "new\n")
+
+	p.put(`"a"`, "quotes\n")
+	p.put("a", "none\n")
+	equal(t, p.read(readInput{Path: `"a"`}).Text, "quotes\n")
+}
+
+func TestANameInAnotherNormalFormIsTheFile(t *testing.T) {
+	const nfc, nfd = "\u00fc.txt", "u\u0308.txt"
+	for disk, given := range map[string]string{nfc: nfd, nfd: nfc} {
+		p := newProject(t, map[string]string{disk: "one\n", "d" + disk + "/f": "x\n"})
+		equal(t, p.read(readInput{Path: given}).Text, "one\n")
+		p.done(p.edit(given, "one", "two"))
+		p.holds(disk, "two\n")
+		p.done(p.write(given, "three\n"))
+		p.holds(disk, "three\n")
+		p.done(p.write("d"+given+"/new", "n\n"))
+		p.holds("d"+disk+"/new", "n\n")
+		equal(t, p.grep(grepInput{Pattern: "x", Path: "d" + given, Mode: "files"}), "d"+disk+"/f\n")
+		need, err := pathNeed(p.env, given, true)
+		must(t, err)
+		equal(t, need.Paths[0].Path, filepath.Join(p.dir, disk))
+		exists(t, filepath.Join(p.dir, given), false)
+
+		p.put(given, "own\n")
+		equal(t, p.read(readInput{Path: given}).Text+p.read(readInput{Path: disk}).Text, "own\nthree\n")
+	}
+	// Which of two is meant nobody knows.
+	p := newProject(t, map[string]string{"\u1e69": "", "s\u0323\u0307": ""})
+	_, err := read(t.Context(), p.env, readInput{Path: "\u1e63\u0307"})
+	p.refused(err, event.ToolNotFound)
 }
