@@ -270,6 +270,15 @@ func (p *project) waitFor(id, want string) {
 	p.Errorf("process %s printed nothing", id)
 }
 
+func (p *project) waitForEnd(id string) {
+	for {
+		if info, err := p.env.Processes.Get(id); err != nil || info.Exited != nil {
+			return
+		}
+		p.bash("sleep 0.01")
+	}
+}
+
 func TestWritingToAProcessThatEndedSaysHow(t *testing.T) {
 	p := newProject(t, nil)
 	for n, c := range []struct{ line, how string }{
@@ -280,12 +289,7 @@ func TestWritingToAProcessThatEndedSaysHow(t *testing.T) {
 		if c.how == "stopped" {
 			p.process(processInput{Action: "stop", ID: id})
 		}
-		for {
-			if info, err := p.env.Processes.Get(id); err != nil || info.Exited != nil {
-				break
-			}
-			p.bash("sleep 0.01")
-		}
+		p.waitForEnd(id)
 		_, err := runProcess(t.Context(), p.env, processInput{Action: "write", ID: id, Input: "x\n"})
 		p.refused(err, event.ToolExecError, id+" takes no input any more: "+c.how+".")
 	}
@@ -294,12 +298,7 @@ func TestWritingToAProcessThatEndedSaysHow(t *testing.T) {
 func TestAProcessThatPrintsALotIsReadInPart(t *testing.T) {
 	p := newProject(t, nil)
 	p.process(processInput{Action: "start", Command: "yes | head -c 5000000"})
-	for {
-		if info, err := p.env.Processes.Get("p1"); err != nil || info.Exited != nil {
-			break
-		}
-		p.bash("sleep 0.01")
-	}
+	p.waitForEnd("p1")
 	got := p.process(processInput{Action: "read", ID: "p1"})
 	if len(got) > tool.ResultLimit+300 || !strings.HasPrefix(got, "[4800000 bytes before this are no longer kept]\n") ||
 		!strings.HasSuffix(got, "\n[p1 exited with code 0; next offset 5000000]") {

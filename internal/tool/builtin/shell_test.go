@@ -185,6 +185,7 @@ func TestBackgroundProcessesMayHaveATerminal(t *testing.T) {
 	p.process(processInput{Action: "write", ID: "p3", Input: "from the terminal\n"})
 	p.waitFor("p3", "from the terminal\n[")
 	equal(t, p.process(processInput{Action: "stop", ID: "p3"}), "p3 stopped")
+	p.waitForEnd("p1")
 	if got := p.process(processInput{Action: "read", ID: "p1"}); !strings.HasPrefix(got, "False False") && !strings.Contains(got, "OSError") {
 		t.Errorf("without a terminal: %q", got)
 	}
