@@ -368,3 +368,22 @@ func FuzzPictures(f *testing.F) {
 		}
 	})
 }
+
+// What a document says of itself may be made to be searched for ever.
+func TestTheLookForPagesIsBounded(t *testing.T) {
+	hostile := "%PDF-1.4\n<<" + strings.Repeat("/Type /Pages ", 800_000) + "\nstartxref\n"
+	if n := pagesOf([]byte(hostile)); n != 0 {
+		t.Errorf("%d pages", n)
+	}
+	for text, want := range map[string]int{
+		"<< /Type /Pages /Kids [1 0 R] /Count 7 >>":                                  7,
+		"<< /Count 8 /Kids [1 0 R] /Type /Pages >>":                                  8,
+		"<< /Count 3 >> << /Type /Pages >> << /Count 4 >>":                           0,
+		"<< /Type /Pages /Count 2 >> << /Type /Pages /Count 120 >>":                  120,
+		"<< /Type /Pages /Kids [" + strings.Repeat("1 0 R ", 900) + "] /Count 90 >>": 90,
+	} {
+		if got := pagesOf([]byte(text)); got != want {
+			t.Errorf("%.60s: %d pages, want %d", text, got, want)
+		}
+	}
+}

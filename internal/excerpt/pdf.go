@@ -56,16 +56,30 @@ var (
 	encrypted = regexp.MustCompile(`/Encrypt\s+\d+\s+\d+\s+R`)
 )
 
+// Bounds of what is looked through for the number of pages: nodes of the page
+// tree, and bytes on each side of where one says that it is one. Only the list
+// of a node's children is long, and the root of a tree has few.
+const (
+	pageNodes = 1000
+	nodeReach = 8 << 10
+)
+
 // pagesOf is what the page tree of a document says; 0 when that is compressed.
 func pagesOf(data []byte) int {
 	most := 0
-	for _, at := range pageTree.FindAllIndex(data, -1) {
-		first := max(bytes.LastIndex(data[:at[0]], []byte("<<")), 0)
-		last := len(data)
-		if end := bytes.Index(data[at[1]:], []byte(">>")); end >= 0 {
-			last = at[1] + end
+	for _, at := range pageTree.FindAllIndex(data, pageNodes) {
+		before, after := data[max(at[0]-nodeReach, 0):at[0]], data[at[1]:min(at[1]+nodeReach, len(data))]
+		if begin := bytes.LastIndex(before, []byte("<<")); begin >= 0 {
+			before = before[begin:]
 		}
-		if m := pageCount.FindSubmatch(data[first:last]); m != nil {
+		if end := bytes.Index(after, []byte(">>")); end >= 0 {
+			after = after[:end]
+		}
+		m := pageCount.FindSubmatch(before)
+		if m == nil {
+			m = pageCount.FindSubmatch(after)
+		}
+		if m != nil {
 			n, _ := strconv.Atoi(string(m[1])) // nine digits are a number
 			most = max(most, n)
 		}

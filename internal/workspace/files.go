@@ -2,12 +2,16 @@ package workspace
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"slices"
 	"syscall"
+	"time"
+
+	"github.com/khaelor/khaelor/internal/clock"
 )
 
 // ReadFile reads a regular file whole.
@@ -49,12 +53,12 @@ func (l *Local) Open(path string) (File, error) {
 	if err := regular(info); err != nil {
 		return nil, pathError("open", path, err)
 	}
-	return openFile(s.dir, s.name, s.Path, path)
+	return openFile(s.dir, s.name, s.Path, path, l.clock)
 }
 
 // openFile opens without waiting and asks again, for what was put in the
 // file's place meanwhile.
-func openFile(dir *os.Root, name, real, given string) (File, error) {
+func openFile(dir *os.Root, name, real, given string, clock *clock.Clock) (File, error) {
 	f, err := dir.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, pathError("open", given, err)
@@ -67,12 +71,36 @@ func openFile(dir *os.Root, name, real, given string) (File, error) {
 		_ = f.Close() // read only: nothing can be lost
 		return nil, pathError("open", given, err)
 	}
-	return &file{File: f, info: fileInfo(real, info)}, nil
+	// Disks cannot be waited for, so that a deadline is refused; what can be is
+	// often ready all the same.
+	waits := f.SetReadDeadline(time.Time{}) == nil
+	return &file{File: f, info: fileInfo(real, info), clock: clock, waits: waits}, nil
 }
+
+// silence is how long a file may keep a reader waiting. Some call themselves
+// regular and end only with the system, as /proc/kmsg does.
+const silence = time.Second
 
 type file struct {
 	*os.File
-	info FileInfo
+	info  FileInfo
+	clock *clock.Clock
+	waits bool // reading may wait for others
+}
+
+// Read implements io.Reader.
+func (f *file) Read(p []byte) (int, error) {
+	if !f.waits {
+		return f.File.Read(p)
+	}
+	if err := f.SetReadDeadline(f.clock.Now().Add(silence)); err != nil {
+		return 0, err
+	}
+	n, err := f.File.Read(p)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return n, &fs.PathError{Op: "read", Path: f.info.Path, Err: ErrNotRegular}
+	}
+	return n, err
 }
 
 func (f *file) Info() FileInfo { return f.info }

@@ -299,3 +299,24 @@ func TestRemoveDeletesOneFile(t *testing.T) {
 	must(t, ws.Remove("d"))
 	holdsOnly(t, ws.Cwd())
 }
+
+// A file that says it is regular may be a queue that somebody fills.
+func TestAFileThatKeepsItsReaderWaitingIsNotRegular(t *testing.T) {
+	ws := open(t, t.TempDir())
+	f, err := workspace.Open(ws, "/proc/self/mounts") // can be waited for, and is ready
+	if err != nil {
+		t.Skip("there is no /proc/self/mounts here")
+	}
+	defer f.Close()
+	if data, err := io.ReadAll(f); err != nil || len(data) == 0 {
+		t.Errorf("%d bytes of the mounts: %v", len(data), err)
+	}
+	queue, err := workspace.Open(ws, "/proc/kmsg")
+	if err != nil {
+		t.Skip("/proc/kmsg is for root")
+	}
+	defer queue.Close()
+	if _, err := io.Copy(io.Discard, queue); !errors.Is(err, workspace.ErrNotRegular) {
+		t.Errorf("reading the kernel's messages to their end: %v", err)
+	}
+}

@@ -257,6 +257,13 @@ func TestLinksAreWrittenThrough(t *testing.T) {
 	}
 }
 
+func TestAFileTooLargeToKnowIsNotReplaced(t *testing.T) {
+	p := newProject(t, map[string]string{"big": ""})
+	must(t, os.Truncate(filepath.Join(p.dir, "big"), 3<<30)) // it would not fit into memory
+	_, err := p.write("big", "x")
+	p.refused(err, event.ToolInvalidInput, "has 3221225472 bytes", "bash")
+}
+
 // What a call would leave behind could not be changed or found by the next.
 func TestNoNULAndNoFolderNameIsWritten(t *testing.T) {
 	p := newProject(t, map[string]string{"f": "a\n"})
