@@ -83,6 +83,9 @@ func glob(ctx context.Context, env *tool.Env, in globInput) (tool.Result, error)
 // named is the file that a pattern without wildcards names: it is meant even if
 // it is hidden or ignored.
 func named(env *tool.Env, folder target, pattern string, nothing search.Result) search.Result {
+	if strings.ContainsAny(pattern, `*?[{\/`) || pattern == ".." {
+		return nothing // what it leads to was not asked for
+	}
 	file := path.Join(folder.Path.Path, pattern)
 	info, err := workspace.Stat(env.Workspace, file)
 	if err != nil || info.IsDir || env.Withheld != nil && env.Withheld(file) {
