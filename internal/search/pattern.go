@@ -4,6 +4,8 @@ import (
 	"errors"
 	"regexp"
 	"regexp/syntax"
+	"slices"
+	"strings"
 )
 
 // Pattern is a regular expression that fits within lines. Its dialect is RE2 as
@@ -27,11 +29,7 @@ func Compile(expr string) (*Pattern, error) {
 		err = withinLines(tree)
 	}
 	if err != nil {
-		var bad *syntax.Error
-		if errors.As(err, &bad) {
-			return nil, &PatternError{string(bad.Code) + " at `" + bad.Expr + "`"}
-		}
-		return nil, &PatternError{err.Error()}
+		return nil, &PatternError{reason(err)}
 	}
 	re, err := regexp.Compile(tree.String())
 	if err != nil {
@@ -46,6 +44,29 @@ func Compile(expr string) (*Pattern, error) {
 		p.machine = newMachine(tree)
 	}
 	return p, nil
+}
+
+// reason says what is wrong with an expression. What other dialects have is
+// named, since to write it in another way is of no use.
+func reason(err error) string {
+	var bad *syntax.Error
+	if !errors.As(err, &bad) {
+		return err.Error()
+	}
+	begins := func(list ...string) bool {
+		return slices.ContainsFunc(list, func(s string) bool { return strings.HasPrefix(bad.Expr, s) })
+	}
+	text := string(bad.Code)
+	switch {
+	case begins("(?=", "(?!", "(?<=", "(?<!"):
+		text = "RE2 has no look-around"
+	case bad.Code == syntax.ErrInvalidEscape && begins(`\1`, `\2`, `\3`, `\4`, `\5`, `\6`, `\7`, `\8`, `\9`, `\k`, `\g`):
+		text = "RE2 has no backreferences"
+	}
+	if bad.Expr != "" {
+		text += " at `" + bad.Expr + "`"
+	}
+	return text
 }
 
 // withinLines keeps an expression from fitting across a line end, so that it

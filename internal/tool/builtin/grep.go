@@ -88,6 +88,9 @@ func (in grepInput) query() (search.Query, error) {
 	default:
 		return q, tool.Errorf(event.ToolInvalidInput, "mode is content, files or count, not %q.", in.Mode)
 	}
+	if in.Context < 0 {
+		return q, tool.Errorf(event.ToolInvalidInput, "context is a number of lines and cannot be negative.")
+	}
 	if in.Pattern == "" {
 		return q, tool.Errorf(event.ToolInvalidInput, "pattern is missing.")
 	}

@@ -90,7 +90,15 @@ func TestGrepRefusesWhatItCannotSearchFor(t *testing.T) {
 		"open group":        {grepInput{Pattern: "("}, event.ToolInvalidInput, "missing closing )"},
 		"open class":        {grepInput{Pattern: "[a-"}, event.ToolInvalidInput, "missing closing ]"},
 		"nothing to repeat": {grepInput{Pattern: "*x"}, event.ToolInvalidInput, "missing argument to repetition operator"},
-		"look ahead":        {grepInput{Pattern: "a(?=b)"}, event.ToolInvalidInput, "(?="},
+		"look ahead":        {grepInput{Pattern: "a(?=b)"}, event.ToolInvalidInput, "RE2 has no look-around at `(?=`"},
+		"no look ahead":     {grepInput{Pattern: "(?!x)"}, event.ToolInvalidInput, "RE2 has no look-around"},
+		"look behind":       {grepInput{Pattern: "(?<=a)b"}, event.ToolInvalidInput, "RE2 has no look-around"},
+		"no look behind":    {grepInput{Pattern: "(?<!a)b"}, event.ToolInvalidInput, "RE2 has no look-around"},
+		"backreference":     {grepInput{Pattern: `(a)\1`}, event.ToolInvalidInput, "RE2 has no backreferences at `\\1`"},
+		"by name":           {grepInput{Pattern: `(?<n>a)\k<n>`}, event.ToolInvalidInput, "RE2 has no backreferences"},
+		"bare backslash":    {grepInput{Pattern: `\`}, event.ToolInvalidInput, "trailing backslash at end of expression. Put"},
+		"unknown escape":    {grepInput{Pattern: `\y`}, event.ToolInvalidInput, "invalid escape sequence at `\\y`"},
+		"context":           {grepInput{Pattern: "x", Context: -1}, event.ToolInvalidInput, "negative"},
 		"two lines":         {grepInput{Pattern: "a\\nb"}, event.ToolInvalidInput, "line feed"},
 		"no pattern":        {grepInput{}, event.ToolInvalidInput, "missing"},
 		"mode":              {grepInput{Pattern: "x", Mode: "lines"}, event.ToolInvalidInput, "content, files or count"},
@@ -222,5 +230,17 @@ func TestGlobNamesAtMost200Files(t *testing.T) {
 	equal(t, p.glob("**"), got)
 	if strings.Count(got, "\n") != 201 || !strings.HasSuffix(got, "[the newest 200 of 5000; narrow the pattern or path]\n") {
 		t.Errorf("got %d lines, …%s", strings.Count(got, "\n"), got[len(got)-80:])
+	}
+}
+
+// A pattern leads nowhere that its call did not ask for.
+func TestAGlobDoesNotClimbBehindAWildcard(t *testing.T) {
+	p := newProject(t, map[string]string{"sub/a": "x"})
+	must(t, os.WriteFile(filepath.Join(filepath.Dir(p.dir), "secret"), nil, 0o666))
+	for _, pattern := range []string{"*/../../secret", "sub/*/../../../secret", "**/../secret", "{sub,x}/../../secret", "?ub/../../secret"} {
+		r, err := glob(t.Context(), p.env, globInput{Pattern: pattern})
+		if err == nil && strings.Contains(r.Text, "secret") {
+			t.Errorf("%s finds %s", pattern, r.Text)
+		}
 	}
 }
