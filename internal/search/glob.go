@@ -2,12 +2,68 @@ package search
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Glob is a glob that files have to fit. The nil Glob is fitted by every file.
+// Filter is what files have to fit: one of the globs, and none of those that
+// begin with !. The empty Filter is fitted by every file.
+type Filter []*Glob
+
+// dotted reports a filter that names something hidden.
+func (f Filter) dotted() bool { return slices.ContainsFunc(f, (*Glob).dotted) }
+
+// fits judges a file.
+func (f Filter) fits(e entry) bool {
+	wanted, any := false, true
+	for _, g := range f {
+		fits := g.fits(e)
+		switch {
+		case g.not && !fits:
+			return false
+		case !g.not:
+			wanted, any = wanted || fits, false
+		}
+	}
+	return wanted || any
+}
+
+// Globs are the globs of a list with commas, outside braces and classes. A
+// comma that no list would have, as in *,v, belongs to a name.
+func Globs(list string) []string {
+	var globs []string
+	depth, from := 0, 0
+	for i := 0; i < len(list); i++ {
+		switch list[i] {
+		case '\\':
+			i++
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		case ',':
+			if depth == 0 {
+				globs = append(globs, list[from:i])
+				from = i + 1
+			}
+		}
+	}
+	globs = append(globs, list[from:])
+	for i, g := range globs {
+		globs[i] = strings.TrimSpace(g)
+		if len(globs) > 1 && !strings.ContainsAny(globs[i], ".*/") {
+			return []string{list}
+		}
+	}
+	if len(globs) == 1 {
+		return []string{list}
+	}
+	return globs
+}
+
+// Glob is a glob that files have to fit.
 type Glob struct {
 	text   string
 	not    bool // what fits is left out
@@ -28,13 +84,18 @@ const (
 
 // NewGlob prepares a glob for paths below a folder: without a slash it is about
 // names, with ! in front it leaves out what fits. The folder's own path may be
-// written in front (prefix, "" for none). ok is false when it is no glob.
+// written in front (prefix, "" for none); if that begins with a slash, a glob
+// that does so, too, is compared with the two together only. ok is false when it
+// is no glob.
 func NewGlob(glob, prefix string) (g *Glob, ok bool) {
-	if glob == "" {
-		return nil, true
-	}
 	glob, not := strings.CutPrefix(glob, "!")
-	glob = strings.TrimPrefix(strings.TrimPrefix(glob, "./"), "/")
+	glob = strings.TrimPrefix(glob, "./")
+	if !strings.HasPrefix(prefix, "/") {
+		glob = strings.TrimPrefix(glob, "/")
+	}
+	if strings.HasSuffix(glob, "/") {
+		glob += "**"
+	}
 	g = compiled(glob, !strings.Contains(glob, "/"))
 	g.not, g.prefix = not, prefix
 	return g, doublestar.ValidatePattern(glob)
@@ -59,14 +120,12 @@ func compiled(glob string, byName bool) *Glob {
 
 // dotted reports a glob that names something hidden.
 func (g *Glob) dotted() bool {
-	return g != nil && !g.not && (strings.HasPrefix(g.text, ".") || strings.Contains(g.text, "/."))
+	return !g.not && (strings.HasPrefix(g.text, ".") || strings.Contains(g.text, "/."))
 }
 
 // fits judges a file.
 func (g *Glob) fits(e entry) bool {
 	switch {
-	case g == nil:
-		return true
 	case g.byName:
 		return g.compare(e.name) != g.not
 	case g.how == always:

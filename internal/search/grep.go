@@ -22,7 +22,7 @@ const maxContext = 50
 // Query is what to search for in files.
 type Query struct {
 	Pattern *Pattern
-	Glob    *Glob // nil is every file
+	Filter  Filter
 	Mode    Mode
 	Context int // lines around one that fits, in the mode content
 }
@@ -52,7 +52,7 @@ type sweep struct {
 // Grep searches the files of a folder.
 func (t Tree) Grep(ctx context.Context, q Query) (Result, error) {
 	s := &sweep{tree: t, query: q}
-	w := &walk{workspace: t.Workspace, root: t.Root, hidden: q.Glob.dotted(), visitor: func() func(entry) { return s.visitor(ctx) }}
+	w := &walk{workspace: t.Workspace, root: t.Root, hidden: q.Filter.dotted(), visitor: func() func(entry) { return s.visitor(ctx) }}
 	if err := w.run(ctx); err != nil {
 		return Result{}, err
 	}
@@ -131,12 +131,12 @@ func (s *sweep) visitor(ctx context.Context) func(entry) {
 // wanted reports a file to search, and counts what is left out.
 func (s *sweep) wanted(e entry) bool {
 	switch {
-	case e.ignored, e.hidden && !s.query.Glob.dotted():
+	case e.ignored, e.hidden && !s.query.Filter.dotted():
 		if e.name != gitIgnore && e.name != ownIgnore {
 			s.hidden.Add(1)
 		}
 		return false
-	case !e.kind.IsRegular(), !s.query.Glob.fits(e):
+	case !e.kind.IsRegular(), !s.query.Filter.fits(e):
 		return false
 	case s.tree.Skip != nil && s.tree.Skip(e.path()):
 		s.asking.Add(1)

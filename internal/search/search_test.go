@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -201,7 +202,7 @@ func TestADeepChainOfFoldersIsWalked(t *testing.T) {
 func TestAGlobIsAboutNamesOrPaths(t *testing.T) {
 	for glob, fit := range map[string]string{
 		"*.go": "b.go", "**/*.go": "b.go", "b.go": "b.go", "a/b.go": "b.go", "./a/*": "b.go", "/a/*": "b.go", "a/**": "b.go", "**": "b.go", "p/a/*.go": "b.go",
-		"*.{go,rs}": "b.go", "[ab].go": "b.go", "!*.rs": "b.go", "!a/*.rs": "b.go", "a/b.g?": "b.go", "": "b.go", "**/a/b.go": "b.go",
+		"*.{go,rs}": "b.go", "[ab].go": "b.go", "!*.rs": "b.go", "a/": "b.go", "!a/*.rs": "b.go", "a/b.g?": "b.go", "**/a/b.go": "b.go",
 		"*.rs": "", "!*.go": "", "a": "", "x/*.go": "", "!**": "", "!a/b.go": "", "*/b.rs": "",
 	} {
 		g, ok := NewGlob(glob, "p")
@@ -213,6 +214,36 @@ func TestAGlobIsAboutNamesOrPaths(t *testing.T) {
 	for _, glob := range []string{"[a", "{a", "a\\"} {
 		if _, ok := NewGlob(glob, ""); ok {
 			t.Errorf("%q is taken for a glob", glob)
+		}
+	}
+	for glob, fit := range map[string]bool{"/p/a/*.go": true, "/p/**": true, "/*/a/b.go": true, "/a/b.go": false, "/a/*": false, "/*.go": false, "/p/*.go": false} {
+		g, ok := NewGlob(glob, "/p")
+		if !ok || g.fits(entry{dir: &folder{rel: "a/"}, name: "b.go"}) != fit {
+			t.Errorf("%q: %v, %v", glob, ok, !fit)
+		}
+	}
+}
+
+func TestAListOfGlobsIsAFilter(t *testing.T) {
+	for list, want := range map[string][]string{
+		"*.txt, *.go": {"*.txt", "*.go"}, "*.txt,*.go": {"*.txt", "*.go"}, "go.mod,a/x": {"go.mod", "a/x"}, "*.{a,b},c.d": {"*.{a,b}", "c.d"}, "!*.go , *": {"!*.go", "*"},
+		"*.{a,b}": nil, "*,v": nil, "[,.].x": nil, `a\,.b`: nil, "": nil, "a b": nil, "*.go,": nil, " x": nil,
+	} {
+		if want == nil {
+			want = []string{list}
+		}
+		if got := Globs(list); !slices.Equal(got, want) {
+			t.Errorf("%q: got %q", list, got)
+		}
+	}
+	for list, fit := range map[string]bool{"*.rs,*.go": true, "*.rs,a/*": true, "*.rs,*.c": false, "*.go,!b.*": false, "!b.*,*.go": false, "!*.rs,!*.c": true, "!*.rs,!*.go": false} {
+		var f Filter
+		for _, glob := range Globs(list) {
+			g, _ := NewGlob(glob, "")
+			f = append(f, g)
+		}
+		if f.fits(entry{dir: &folder{rel: "a/"}, name: "b.go"}) != fit {
+			t.Errorf("%q: fits is %v", list, !fit)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,6 +41,12 @@ func globTool() tool.Tool {
 // to the path: they need not be searched for, and are meant even if ignored.
 func (in globInput) split() (root, pattern string) {
 	base, pattern := doublestar.SplitPattern(in.Pattern)
+	switch pattern {
+	case ".", "..":
+		base, pattern = path.Join(base, pattern), "**"
+	case "":
+		pattern = "**"
+	}
 	if base == "." || base == "" {
 		return orHere(in.Path), pattern
 	}
@@ -75,21 +82,28 @@ func glob(ctx context.Context, env *tool.Env, in globInput) (tool.Result, error)
 		return tool.Result{}, searchFailure(ctx, err, t)
 	}
 	if found.Files == 0 {
-		found = named(env, t, pattern, found)
+		found, err = named(ctx, env, t, pattern, found)
+	}
+	switch {
+	case err != nil:
+		return tool.Result{}, searchFailure(ctx, err, t)
+	case found.Files == 0 && len(search.Globs(in.Pattern)) > 1:
+		return tool.Result{}, tool.Errorf(event.ToolInvalidInput, "pattern is one glob; write a list as {%s}.", strings.Join(search.Globs(in.Pattern), ","))
 	}
 	return searched("Files "+strconv.Quote(in.Pattern), found.Text, found.Files, "file"), nil
 }
 
-// named is the file that a pattern without wildcards names: it is meant even if
-// it is hidden or ignored.
-func named(env *tool.Env, folder target, pattern string, nothing search.Result) search.Result {
-	if strings.ContainsAny(pattern, `*?[{\/`) || pattern == ".." {
-		return nothing // what it leads to was not asked for
+// named is the file that a pattern names when its wildcards are taken as they
+// are, or what is in such a folder: both are meant even if hidden or ignored.
+func named(ctx context.Context, env *tool.Env, folder target, pattern string, nothing search.Result) (search.Result, error) {
+	path := path.Join(folder.Path.Path, pattern)
+	info, err := workspace.Stat(env.Workspace, path)
+	switch {
+	case err != nil || slices.Contains(strings.Split(pattern, "/"), "..") || env.Withheld != nil && env.Withheld(path):
+		return nothing, nil
+	case info.IsDir:
+		folder.Path.Path = path
+		return tree(env, folder).List(ctx, "**", false)
 	}
-	file := path.Join(folder.Path.Path, pattern)
-	info, err := workspace.Stat(env.Workspace, file)
-	if err != nil || info.IsDir || env.Withheld != nil && env.Withheld(file) {
-		return nothing
-	}
-	return search.Result{Text: wording.Name(LogPath(env.Workspace.Cwd(), file)) + "\n", Files: 1}
+	return search.Result{Text: wording.Name(LogPath(env.Workspace.Cwd(), path)) + "\n", Files: 1}, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"errors"
-	"path/filepath"
 	"strconv"
 
 	"github.com/khaelor/khaelor/internal/event"
@@ -60,12 +59,13 @@ func grep(ctx context.Context, env *tool.Env, in grepInput) (tool.Result, error)
 	case err != nil:
 		return tool.Result{}, failure(err, t.shown)
 	}
-	if q.Glob, err = globFilter(in.Glob, t); err != nil {
-		return tool.Result{}, err
+	find := tree(env, t).GrepFile
+	if info.IsDir {
+		find = tree(env, t).Grep
+		q.Filter, err = filter(env, in.Glob, t)
 	}
-	find := tree(env, t).Grep
-	if !info.IsDir {
-		find = tree(env, t).GrepFile
+	if err != nil {
+		return tool.Result{}, err
 	}
 	found, err := find(ctx, q)
 	if err != nil {
@@ -78,7 +78,7 @@ func grep(ctx context.Context, env *tool.Env, in grepInput) (tool.Result, error)
 	return searched("Search "+strconv.Quote(firstLine(in.Pattern)), found.Text, count, noun), nil
 }
 
-// query is what to search for, but for the glob.
+// query is what to search for, but for the filter.
 func (in grepInput) query() (search.Query, error) {
 	q := search.Query{Mode: search.Mode(in.Mode), Context: in.Context}
 	switch q.Mode {
@@ -101,20 +101,6 @@ func (in grepInput) query() (search.Query, error) {
 			"pattern is not a regular expression (RE2): %s. Put \\ before a character that is meant literally.", bad.Reason)
 	}
 	return q, err
-}
-
-// globFilter is a glob for files below a folder, which may also be written from
-// the working directory.
-func globFilter(glob string, folder target) (*search.Glob, error) {
-	prefix := ""
-	if folder.shown != "." && !filepath.IsAbs(folder.shown) {
-		prefix = folder.shown
-	}
-	g, ok := search.NewGlob(glob, prefix)
-	if !ok {
-		return nil, badGlob(glob)
-	}
-	return g, nil
 }
 
 func badGlob(glob string) error {

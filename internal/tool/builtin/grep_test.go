@@ -221,6 +221,28 @@ func TestGlobGivesTheNewestFirst(t *testing.T) {
 	p.refused(err, event.ToolNotFound, "nowhere")
 }
 
+func TestGlobOfAFolderListsIt(t *testing.T) {
+	p := newProject(t, map[string]string{"s/a": "", "s/d/b": "", ".h/c": "", "t/k/e": "", "t/s/f": "", "t/[id]/g": ""})
+	must(t, os.Symlink(t.TempDir(), filepath.Join(p.dir, "out")), os.Symlink("s", filepath.Join(p.dir, "t", "link")))
+	p.bash("touch -d 2001-01-01 s/d/b; touch -d 2002-01-01 s/a")
+	for pattern, want := range map[string]string{
+		"s": "s/a\ns/d/b\n", "s/": "s/a\ns/d/b\n", "./s": "s/a\ns/d/b\n", "s/d": "s/d/b\n", ".h": ".h/c\n", p.dir + "/s": "s/a\ns/d/b\n", "t/k/.": "t/k/e\n",
+		"t/[id]": "t/[id]/g\n", "t/[id]/g": "t/[id]/g\n", "k": "no files fit\n", "s/..": "", "*/../..": "no files fit\n", "s*": "no files fit\n",
+	} {
+		got := p.glob(pattern)
+		if want == "" {
+			want = p.glob(".")
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", pattern, got, want)
+		}
+	}
+	root, _ := globInput{Pattern: ".."}.split()
+	equal(t, root, "..")
+	_, err := glob(t.Context(), p.env, globInput{Pattern: "*.c, *.h"})
+	p.refused(err, event.ToolInvalidInput, "{*.c,*.h}")
+}
+
 func TestGlobNamesAtMost200Files(t *testing.T) {
 	p := newProject(t, nil)
 	for i := range 5000 {
