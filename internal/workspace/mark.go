@@ -2,10 +2,13 @@ package workspace
 
 import (
 	"bytes"
+	"cmp"
 	"os"
 	"strconv"
 	"strings"
 	"sync"
+
+	"golang.org/x/sys/unix"
 )
 
 // The variables by which a process is known for a descendant of a command,
@@ -47,8 +50,12 @@ type marks struct {
 	buf   []byte
 }
 
-// mostEnviron is how much of an environment is looked at, in bytes.
-const mostEnviron = 256 << 10
+// An environment is read in pieces of one size, and so far at most: Linux gives
+// a new program's words and environment 6 MB (execve(2)).
+const (
+	environPiece = 64 << 10 // bytes
+	mostEnviron  = 8 << 20  // bytes
+)
 
 // of reads the marks of a census. Who is older than this program has none of
 // interest unless all is wanted.
@@ -56,7 +63,7 @@ func (m *marks) of(c *census, all bool) map[int]mark {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.buf == nil {
-		m.buf = make([]byte, mostEnviron)
+		m.buf = make([]byte, environPiece)
 	}
 	var since uint64
 	if !all {
@@ -77,10 +84,34 @@ func (m *marks) of(c *census, all bool) map[int]mark {
 	return known
 }
 
-// readMark reads the marks of a process of the user's.
+// readMark reads the marks of a process of the user's. A variable that is cut
+// by the end of a piece is looked at with the next one; who is too long for buf
+// is no mark.
 func readMark(pid int, buf []byte) (run, session string) {
-	env := readInto("/proc/"+strconv.Itoa(pid)+"/environ", buf)
-	return variable(env, runVar), variable(env, sessionVar)
+	fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/environ", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return "", ""
+	}
+	cut := 0 // bytes of a variable whose end is still to come
+	for total := 0; total < mostEnviron && (run == "" || session == ""); {
+		n, _ := unix.Read(fd, buf[cut:]) // a process that is gone meanwhile says nothing
+		block := buf[:cut+max(n, 0)]
+		whole := bytes.LastIndexByte(block, 0) + 1
+		if n <= 0 {
+			whole = len(block)
+		}
+		run = cmp.Or(run, variable(block[:whole], runVar))
+		session = cmp.Or(session, variable(block[:whole], sessionVar))
+		if n <= 0 {
+			break
+		}
+		total += n
+		if cut = copy(buf, block[whole:]); cut == len(buf) {
+			buf[0], cut = '=', 1 // no name begins in the rest of it
+		}
+	}
+	_ = unix.Close(fd) // read only
+	return run, session
 }
 
 // variable is the value of a variable in an environment block.
@@ -113,7 +144,7 @@ func strayed(leader int, run string) bool {
 			continue
 		}
 		if buf == nil {
-			buf = make([]byte, 64<<10)
+			buf = make([]byte, environPiece)
 		}
 		if got, _ := readMark(pid, buf); got == run {
 			return true
