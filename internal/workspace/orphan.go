@@ -31,9 +31,10 @@ func (l *Local) Orphans() []Orphan {
 	c := l.table.look()
 	groups := map[int]Orphan{}
 	leaders := map[int]int{} // group → the process that speaks for it
+	kin := c.kin(os.Getpid())
 	for pid, m := range l.table.marks.of(c, true) {
 		p := c.byID[pid]
-		if !orphaned(c, m) || !l.concerns(pid, m) {
+		if !orphaned(c, m) || kin[p.group] || kin[p.session] || !l.concerns(pid, m) {
 			continue
 		}
 		if first, ok := leaders[p.group]; !ok || pid < first {
@@ -53,6 +54,18 @@ func (l *Local) Orphans() []Orphan {
 func orphaned(c *census, m mark) bool {
 	pid, start, ok := owner(m.run)
 	return ok && c.byID[pid].start != start
+}
+
+// kin are the groups and sessions of a process and its ancestors: a mark that
+// came down from them says nothing of who bears it. Added are those that name
+// no group to kill(1), which takes 0 for its own and 1 for everybody.
+func (c *census) kin(pid int) map[int]bool {
+	kin := map[int]bool{0: true, 1: true}
+	seen := map[int]bool{} // a census is no single moment: ids may have been used again
+	for p, ok := c.byID[pid]; ok && !seen[p.pid]; p, ok = c.byID[p.parent] {
+		seen[p.pid], kin[p.group], kin[p.session] = true, true, true
+	}
+	return kin
 }
 
 func (l *Local) concerns(pid int, m mark) bool {

@@ -28,6 +28,10 @@ func TestMain(m *testing.M) {
 		hide()
 		return
 	}
+	if os.Getenv("ORPHANS") != "" {
+		orphans()
+		return
+	}
 	goleak.VerifyTestMain(m)
 }
 
