@@ -9,7 +9,7 @@ import (
 
 // secretNames are the variables that never reach a command unless the user
 // allows them by name: known credentials and whatever is named like one.
-// Matched in upper case by path.Match.
+// Matched in upper case by path.Match, to which a slash is like any character.
 func secretNames() []string {
 	return []string{
 		"ANTHROPIC_*", "KHAELOR_*", "AWS_*", "OPENAI_*",
@@ -46,7 +46,7 @@ func alone() []string {
 }
 
 // Environ is base without secrets and without what redefines the shell. allow
-// holds names or patterns (path.Match) that come back although they look like
+// holds names or patterns (path.Match, * for slashes too) that come back although they look like
 // secrets, and that stay as the user has them although they would ask him.
 // Added is what tells programs that nobody sits at a terminal, and what keeps a
 // repository's git configuration from naming a program to run.
@@ -72,8 +72,10 @@ func Environ(base, allow []string) []string {
 }
 
 func matches(patterns []string, name string) bool {
+	plain := func(s string) string { return strings.ReplaceAll(s, "/", "\x00") } // which is in no name
+	name = plain(name)
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
-		ok, err := path.Match(strings.ToUpper(pattern), name)
+		ok, err := path.Match(plain(strings.ToUpper(pattern)), name)
 		return ok && err == nil
 	})
 }

@@ -35,6 +35,19 @@ func TestSecretsDoNotReachCommands(t *testing.T) {
 	}
 }
 
+// npm takes its settings from variables named like this one.
+func TestASlashHidesNoSecret(t *testing.T) {
+	base := []string{
+		"npm_config_//registry.npmjs.org/:_authToken=s", "npm_config_//a.b/c/:_password=s", "a/b/SECRET/c=s", "/TOKEN=s", "BASH_FUNC_a/b%%=s",
+		"npm_config_//own.host/:_authToken=s", "npm_config_//own.host/npm/:_authToken=s", "x/y=s", "A/B_KEY=s", "A_B_KEY=s",
+	}
+	env := workspace.Environ(base, []string{"npm_config_//own.host/*", "a/b_key"})
+	env = slices.DeleteFunc(env, func(entry string) bool { return !strings.HasSuffix(entry, "=s") })
+	if want := []string{"npm_config_//own.host/:_authToken=s", "npm_config_//own.host/npm/:_authToken=s", "x/y=s", "A/B_KEY=s"}; !slices.Equal(env, want) {
+		t.Errorf("%q, not %q", env, want)
+	}
+}
+
 func TestCommandsSeeTheScrubbedEnvironment(t *testing.T) {
 	t.Setenv("ANTHROPIC_API_KEY", "sk-test-123")
 	t.Setenv("FOO_TOKEN", "token-4711")
@@ -56,7 +69,7 @@ func TestChildrenCannotReadOurOwnSecrets(t *testing.T) {
 	must(t, err)
 	ws := open(t, t.TempDir())
 	r := run(t, ws, workspace.Command{Argv: []string{self}, Env: []string{
-		"PATH=" + os.Getenv("PATH"), "HIDE=1", "ANTHROPIC_API_KEY=sk-test-123", "FOO_TOKEN=token-4711", "BAR_TOKEN=allowed",
+		"PATH=" + os.Getenv("PATH"), "HIDE=1", "ANTHROPIC_API_KEY=sk-test-123", "FOO_TOKEN=token-4711", "BAR_TOKEN=allowed", "npm_config_//a.b/:_authToken=token-4711",
 	}})
 	if out := r.Output.String(); r.ExitCode != 0 || !strings.Contains(out, "HIDE=1") || !strings.Contains(out, "BAR_TOKEN=allowed") ||
 		!strings.Contains(out, "own: sk-test-123") || strings.Contains(strings.Replace(out, "own: sk-test-123", "", 1), "sk-test") || strings.Contains(out, "4711") {
