@@ -28,7 +28,7 @@ type Query struct {
 }
 
 func (t Tree) report(q Query) *report {
-	return &report{matcher: q.Pattern.matcher(), mode: q.Mode, context: min(max(q.Context, 0), maxContext), room: t.Room}
+	return &report{matcher: q.Pattern.matcher(), reader: lineReader{decode: q.Pattern.wide}, mode: q.Mode, context: min(max(q.Context, 0), maxContext), room: t.Room}
 }
 
 // hit is a file with lines that fit.
@@ -89,7 +89,7 @@ func notes(w io.Writer, list ...note) {
 // visitor searches files for one goroutine.
 func (s *sweep) visitor(ctx context.Context) func(entry) {
 	m := s.query.Pattern.matcher()
-	var reader lineReader
+	reader := lineReader{decode: s.query.Pattern.wide}
 	lines := 0
 	count := func(text []byte, _ int) int {
 		if s.query.Mode == Files && lines > 0 {
@@ -198,6 +198,7 @@ func (t Tree) GrepFile(ctx context.Context, q Query) (Result, error) {
 	}
 	defer f.Close()
 	r := t.report(q)
+	r.reader.decode = true
 	shown := wording.Name(t.Name(t.Root))
 	if q.Mode == Content {
 		err = r.content(ctx, shown, f, f.Info().Size)

@@ -23,7 +23,12 @@ var (
 
 // lineReader reads files as windows of whole lines, with LF at their ends. It
 // belongs to one goroutine and keeps its room from file to file.
-type lineReader struct{ room []byte }
+type lineReader struct {
+	room []byte
+	// decode takes lines that are not UTF-8 for what charset.Detect says; else
+	// their bytes are taken as they are.
+	decode bool
+}
 
 // read calls each with a window: text[fresh:] are lines not seen before. What
 // each returns is where the next window is to begin. At errBinary the windows
@@ -33,12 +38,21 @@ func (l *lineReader) read(ctx context.Context, f io.Reader, size int64, each fun
 		l.room = make([]byte, windowSize)
 	}
 	f, have, total, err := l.begin(f)
+	decode := l.decode
 	for fresh := 0; ; {
 		if err != nil && err != io.EOF {
 			return err
 		}
 		// A short read that reaches the file's size is its end.
 		last := err == io.EOF || total == size && have < len(l.room)
+		if decode && foreign(l.room[fresh:have], last) {
+			decode = false
+			if set, ok := charset.Detect(l.room[fresh:have]); ok {
+				f = decoded(io.MultiReader(bytes.NewReader(bytes.Clone(l.room[fresh:have])), f), set)
+				have, total, err = fresh, untold, nil
+				last = false
+			}
+		}
 		end := have
 		if !last {
 			end = max(bytes.LastIndexByte(l.room[fresh:have], '\n')+1+fresh, fresh)
@@ -72,19 +86,27 @@ func (l *lineReader) begin(f io.Reader) (text io.Reader, have int, total int64, 
 	n, err := f.Read(l.room)
 	head := l.room[:n]
 	total = int64(n)
-	if set, ok := charset.Marked(head); ok && set.Name != "" {
+	set, ok := charset.Marked(head)
+	binary := bytes.IndexByte(head, 0) >= 0
+	if binary && !ok {
+		set, ok = unmarked16(head)
+	}
+	if ok && set.Name != "" {
 		f = set.Reader(io.MultiReader(bytes.NewReader(bytes.Clone(head)), f))
 		n, err = f.Read(l.room)
-		head, total = l.room[:n], -1<<62 // the size is not that of the text
+		total, binary = untold, bytes.IndexByte(l.room[:n], 0) >= 0
 	} else if ok {
 		n = copy(l.room, head[len("\ufeff"):])
-		head = l.room[:n]
 	}
-	if bytes.IndexByte(head, 0) >= 0 {
+	if binary {
 		return f, 0, 0, errBinary
 	}
 	return f, n, total, err
 }
+
+// untold is a number of bytes read that says nothing of how many are to come:
+// the size of a file is not that of its text.
+const untold = -1 << 62
 
 // grow makes room for more when there is none.
 func (l *lineReader) grow(have int) error {

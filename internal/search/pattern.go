@@ -6,6 +6,7 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Pattern is a regular expression that fits within lines. Its dialect is RE2 as
@@ -15,6 +16,7 @@ type Pattern struct {
 	needles []needle // one of them is in every line that fits; none when nothing is known
 	exact   bool     // a line that holds a needle fits
 	machine *machine // nil when the expression is too large for one
+	wide    bool     // it names characters that not every charset writes as ASCII does
 }
 
 // PatternError is a text that is no regular expression.
@@ -35,7 +37,7 @@ func Compile(expr string) (*Pattern, error) {
 	if err != nil {
 		return nil, &PatternError{err.Error()}
 	}
-	p := &Pattern{re: re}
+	p := &Pattern{re: re, wide: namesWide(tree)}
 	p.needles, p.exact = needlesOf(tree)
 	if len(p.needles) > maxNeedles {
 		p.needles, p.exact = nil, false
@@ -98,6 +100,26 @@ func withinLines(re *syntax.Regexp) error {
 		}
 	}
 	return nil
+}
+
+// namesWide reports an expression with a character beyond ASCII, other than the
+// one that bytes which are no text are taken for. A class of all but some
+// characters names none.
+func namesWide(re *syntax.Regexp) bool {
+	wide := func(r rune) bool { return r >= utf8.RuneSelf && r != utf8.RuneError }
+	switch re.Op {
+	case syntax.OpLiteral:
+		if slices.ContainsFunc(re.Rune, wide) {
+			return true
+		}
+	case syntax.OpCharClass:
+		for i := 0; i < len(re.Rune); i += 2 {
+			if wide(re.Rune[i]) {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(re.Sub, namesWide)
 }
 
 // withoutLineFeed works on pairs: the first and last character of each range.

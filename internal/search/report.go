@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/khaelor/khaelor/internal/charset"
 	"github.com/khaelor/khaelor/internal/event"
 	"github.com/khaelor/khaelor/internal/wording"
 )
@@ -91,7 +92,8 @@ func (r *report) content(ctx context.Context, shown string, f io.Reader, size in
 type view struct {
 	*report
 	shown string
-	text  []byte // the window
+	text  []byte           // the window
+	set   *charset.Charset // of lines that are not UTF-8; nil is unknown
 
 	found, left int
 	at          int  // the text before is done with
@@ -172,7 +174,19 @@ func (v *view) show(mark byte) bool {
 	v.line++
 	line := v.text[v.at:end]
 	v.at = min(end+1, len(v.text))
-	return v.write(strconv.Itoa(v.line) + string(mark) + event.Text(v.clip(line)) + "\n")
+	return v.write(strconv.Itoa(v.line) + string(mark) + event.Text(v.clip(v.legible(line))) + "\n")
+}
+
+// legible is a line as text, if it was searched as bytes.
+func (v *view) legible(line []byte) []byte {
+	if utf8.Valid(line) {
+		return line
+	}
+	if v.set == nil {
+		set, _ := charset.Detect(v.text) // of no text bytes stay what they are
+		v.set = &set
+	}
+	return legible(line, *v.set)
 }
 
 // clip shows a long line around its match.

@@ -8,9 +8,10 @@
 // where the caller's room ends. Pipes and devices are never opened, links never
 // followed, and no goroutine outlives a call.
 //
-// A file is binary, and not searched, when it holds a NUL byte anywhere. A mark
-// at its beginning says that it is UTF-16; without one its bytes are compared
-// as they are. A line ends at LF or CR LF.
+// A file is binary, and not searched, when it holds a NUL byte anywhere and is
+// not UTF-16. What is not UTF-8 is decoded (see charset) when it is searched by
+// name or for characters beyond ASCII; else its bytes are compared as they are,
+// which is quicker. A line ends at LF or CR LF.
 //
 // Which paths a call may touch is decided by the caller, who gives the root and
 // Tree.Skip. Start reading at Tree, then Tree.Grep and walk.

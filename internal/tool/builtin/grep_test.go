@@ -32,7 +32,7 @@ func TestGrepShowsLinesUnderTheirFile(t *testing.T) {
 		},
 		"every kind of text": {
 			grepInput{Pattern: "^Merge.?.?$"},
-			"latin1\n1:Merge \uFFFD\nsub/b.go\n3:Merge(\n8:Merge(\nsub.txt\n1:Merge\nutf16\n1:Merge\n",
+			"latin1\n1:Merge é\nsub/b.go\n3:Merge(\n8:Merge(\nsub.txt\n1:Merge\nutf16\n1:Merge\n",
 		},
 		"context": {
 			grepInput{Pattern: `Merge`, Path: "sub", Glob: "*.go", Context: 2},
@@ -61,6 +61,60 @@ func TestGrepShowsLinesUnderTheirFile(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) { equal(t, p.grep(tt.in), tt.want) })
 	}
+}
+
+// Text that is not UTF-8 is found by what it says.
+func TestGrepReadsEveryCharset(t *testing.T) {
+	files := map[string]string{
+		"latin1":   "caf\xe9 x\nplain KEY\n",
+		"late":     strings.Repeat("0123456 plain\n", 30_000) + "caf\xe9 KEY",
+		"sjis":     "\x83\x65\x83\x58\x83\x67 \x93\xfa\x96\x7b\x8c\xea KEY\n\x82\xb1\x82\xf1\x82\xc9\x82\xbf\x82\xcd\n",
+		"le":       "c\x00a\x00f\x00\xe9\x00 \x00K\x00E\x00Y\x00\n\x00",
+		"be":       "\x00c\x00a\x00f\x00\xe9\x00 \x00K\x00E\x00Y\x00\n",
+		"utf8":     "café KEY\n",
+		"mixed":    "café\n\xe9\xe8\n\xe9 KEY",
+		"bad":      "café thé où KEY \xff\n",
+		"a.bin":    "caf\xe9 KEY\x00\x01\x02",
+		"zero.bin": "KEY" + strings.Repeat("\x00", 5000),
+	}
+	p := newProject(t, files)
+	for _, tt := range []struct{ pattern, want string }{
+		{"é", "bad\nbe\nlate\nlatin1\nle\nmixed\nutf8\n"},
+		{`(?i)CAFÉ`, "bad\nbe\nlate\nlatin1\nle\nmixed\nutf8\n"},
+		{`caf[é]`, "bad\nbe\nlate\nlatin1\nle\nmixed\nutf8\n"},
+		{`caf\x{e9}`, "bad\nbe\nlate\nlatin1\nle\nmixed\nutf8\n"},
+		{"テスト|nothing", "sjis\n"},
+		{"日本", "sjis\n"},
+		{"KEY", "bad\nbe\nlate\nlatin1\nle\nmixed\nsjis\nutf8\n"},
+		{`\x{fffd}`, "bad\nlate\nlatin1\nmixed\nsjis\n"},
+	} {
+		if got := p.grep(grepInput{Pattern: tt.pattern, Mode: "files"}); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.pattern, got, tt.want)
+		}
+		for name := range files {
+			if tt.pattern == `\x{fffd}` {
+				continue
+			}
+			want := name + ":1\n"
+			if name == "mixed" && strings.Contains(tt.pattern, "é") && len(tt.pattern) == len("é") {
+				want = "mixed:3\n"
+			}
+			if !strings.Contains("\n"+tt.want, "\n"+name+"\n") {
+				want = "no matches\n"
+			}
+			if strings.HasSuffix(name, ".bin") {
+				want = "[" + name + " is a binary file; not searched]\n"
+			}
+			if got := p.grep(grepInput{Pattern: tt.pattern, Path: name, Mode: "count"}); got != want {
+				t.Errorf("%s in %s: got %q, want %q", tt.pattern, name, got, want)
+			}
+		}
+	}
+	shown := "late\n30001:café KEY\nlatin1\n2:plain KEY\nle\n1:café KEY\nsjis\n1:テスト 日本語 KEY\n"
+	equal(t, p.grep(grepInput{Pattern: "KEY", Glob: "{l*,sjis}"}), shown)
+	equal(t, p.grep(grepInput{Pattern: "KEY|ü", Glob: "{l*,sjis}"}), shown)
+	equal(t, p.grep(grepInput{Pattern: "KEY", Path: "sjis"}), "sjis\n1:テスト 日本語 KEY\n")
+	equal(t, p.grep(grepInput{Pattern: "^.{4} x$", Path: "latin1", Context: 1}), "latin1\n1:café x\n2-plain KEY\n")
 }
 
 // Grep 1.
