@@ -1,7 +1,6 @@
 package builtin
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -97,7 +96,7 @@ func listProcesses(env *tool.Env) tool.Result {
 	}
 	var b strings.Builder
 	for _, o := range orphans[:min(len(orphans), mostOrphans)] {
-		fmt.Fprintf(&b, "orphaned (session %s is gone): %s; stop it with: kill -- -%d\n", cmp.Or(o.Session, "?"), firstLine(event.Text(o.Command)), o.Group)
+		fmt.Fprintf(&b, "orphaned (session %s is gone): %s; stop it with: kill -- -%d\n", sessionID(o.Session), firstLine(event.Text(o.Command)), o.Group)
 	}
 	if more := len(orphans) - mostOrphans; more > 0 {
 		fmt.Fprintf(&b, "%d more are orphaned\n", more)
@@ -106,6 +105,19 @@ func listProcesses(env *tool.Env) tool.Result {
 		fmt.Fprintf(&b, "%s %s, %d bytes printed: %s\n", info.ID, condition(info), info.Output, firstLine(info.Command))
 	}
 	return about(in, b.String())
+}
+
+// sessionID is the id of a session in an environment, where anybody may have
+// put anything.
+func sessionID(id string) string {
+	const most = 64 // ours have 26
+	strange := func(r rune) bool {
+		return r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}
+	if id == "" || len(id) > most || strings.ContainsFunc(id, strange) {
+		return "?"
+	}
+	return id
 }
 
 // condition says whether a process runs, and how it ended.
