@@ -6,8 +6,6 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/khaelor/khaelor/internal/event"
-	"github.com/khaelor/khaelor/internal/tool"
 	"github.com/khaelor/khaelor/internal/workspace"
 )
 
@@ -204,49 +202,4 @@ func literal(word *syntax.Word) string {
 		}
 	}
 	return b.String()
-}
-
-// screenEditor refuses the one kind of program that waits for ever without a
-// terminal: vi reads its standard error then, which never ends.
-func screenEditor(file *syntax.File) error {
-	var found string
-	if file != nil {
-		syntax.Walk(file, func(n syntax.Node) bool {
-			if stmt, ok := n.(*syntax.Stmt); ok {
-				if call, ok := stmt.Cmd.(*syntax.CallExpr); ok && waits(call, stmt.Redirs) {
-					found = literal(call.Args[0])
-				}
-			}
-			return found == ""
-		})
-	}
-	if found == "" {
-		return nil
-	}
-	return tool.Errorf(event.ToolInvalidInput, "%s needs a terminal, and there is none. Use edit, or give it its commands (%s -es -c …). Nothing was run.", found, found)
-}
-
-// waits says that a call is vi without anything that it could do by itself.
-func waits(call *syntax.CallExpr, redirects []*syntax.Redirect) bool {
-	if len(call.Args) == 0 {
-		return false
-	}
-	switch path.Base(literal(call.Args[0])) {
-	case "vi", "vim", "nvim", "view", "vimdiff":
-	default:
-		return false
-	}
-	for _, r := range redirects {
-		switch r.Op {
-		case syntax.RdrIn, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
-			return false
-		}
-	}
-	for _, arg := range call.Args[1:] {
-		word := literal(arg)
-		if strings.HasPrefix(word, "+") || strings.HasPrefix(word, "--") || len(word) > 1 && word[0] == '-' && strings.ContainsAny(word, "esSEcTh") {
-			return false
-		}
-	}
-	return true
 }

@@ -51,21 +51,6 @@ func TestWhatDoesNotLastIsSaid(t *testing.T) {
 	equal(t, p.bash("cd sub; false").Text, "[exit code 1; "+moved+"]")
 }
 
-func TestAScreenEditorIsRefusedAtOnce(t *testing.T) {
-	p := newProject(t, map[string]string{"f": "a\n"})
-	for line, refused := range map[string]bool{
-		"vi f": true, "vim": true, "cd . && vim f": true, "/usr/bin/vi -R f": true, "(nvim f)": true, "git add f; vimdiff f f": true, "vi f >/dev/null": true,
-		"vim -es -c '%s/a/b/' -c wq f": false, "vim +q f": false, "vim --version": false, "vim -s keys f": false, "vi f <keys": false, "echo vi f": false, "command -v vi": false,
-		"git config core.editor vi": false, "vim -c wq f": false, "cat <<X\nvi f\nX": false, "vi f <<X\n:wq\nX": false, "EDITOR=vi true": false,
-	} {
-		if err := screenEditor(parseLine(line)); (err != nil) != refused {
-			t.Errorf("%s: %v", line, err)
-		}
-	}
-	_, err := bash(t.Context(), p.env, bashInput{Command: "vi f"})
-	p.refused(err, event.ToolInvalidInput, "vi needs a terminal", "edit")
-}
-
 // Bash 2: there is no input, for whoever wants some.
 func TestTheInputIsEmpty(t *testing.T) {
 	p := newProject(t, nil)
