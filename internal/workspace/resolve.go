@@ -139,6 +139,10 @@ func pathError(op, path string, err error) error {
 		err = ErrIsDir
 	case errors.Is(err, syscall.ENOTDIR):
 		err = ErrNotDir
+	case errors.Is(err, syscall.ENAMETOOLONG):
+		err = ErrNameTooLong
+	case errors.Is(err, syscall.ELOOP):
+		err = ErrLinkLoop
 	}
 	return &fs.PathError{Op: op, Path: path, Err: err}
 }

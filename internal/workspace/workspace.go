@@ -49,6 +49,10 @@ var (
 	ErrIsDir = errors.New("is a directory")
 	// ErrNotDir reports a file where a folder was wanted, also as a parent.
 	ErrNotDir = errors.New("is not a directory")
+	// ErrNameTooLong reports a name or path longer than the system takes.
+	ErrNameTooLong = errors.New("file name too long")
+	// ErrLinkLoop reports links that lead to each other.
+	ErrLinkLoop = errors.New("too many links, or links in a circle")
 	// ErrNotRegular reports a pipe, socket or device, which is never opened.
 	ErrNotRegular = errors.New("is not a regular file")
 	// ErrNoProgram reports a program that is not on the PATH.

@@ -79,7 +79,8 @@ func failure(err error, shown string) error {
 	case errors.Is(err, fs.ErrPermission), errors.As(err, &link):
 		kind = event.ToolPermissionDenied
 	case errors.Is(err, workspace.ErrIsDir), errors.Is(err, workspace.ErrNotDir),
-		errors.Is(err, workspace.ErrNotRegular), errors.Is(err, fs.ErrInvalid):
+		errors.Is(err, workspace.ErrNotRegular), errors.Is(err, workspace.ErrNameTooLong),
+		errors.Is(err, workspace.ErrLinkLoop), errors.Is(err, fs.ErrInvalid):
 		kind = event.ToolInvalidInput
 	}
 	reason := err

@@ -112,3 +112,24 @@ func TestANameInAnotherNormalFormIsTheFile(t *testing.T) {
 	_, err := read(t.Context(), p.env, readInput{Path: "\u1e63\u0307"})
 	p.refused(err, event.ToolNotFound)
 }
+
+func TestAPathThatNoFileCanHaveIsRefused(t *testing.T) {
+	p := newProject(t, nil)
+	must(t, os.Symlink("two", filepath.Join(p.dir, "one")), os.Symlink("one", filepath.Join(p.dir, "two")))
+	for path, says := range map[string]string{
+		strings.Repeat("x", 300): "too long", "./" + strings.Repeat("x", 300) + "/y": "too long", "one": "circle", "one/x": "circle",
+	} {
+		_, err := read(t.Context(), p.env, readInput{Path: path})
+		p.refused(err, event.ToolInvalidInput, says)
+		_, err = p.write(path, "x")
+		p.refused(err, event.ToolInvalidInput, says)
+		_, err = p.edit(path, "x", "y")
+		p.refused(err, event.ToolInvalidInput, says)
+		_, err = grep(t.Context(), p.env, grepInput{Pattern: "x", Path: path})
+		p.refused(err, event.ToolInvalidInput, says)
+		_, err = glob(t.Context(), p.env, globInput{Pattern: "*", Path: path})
+		p.refused(err, event.ToolInvalidInput, says)
+		_, err = bash(t.Context(), p.env, bashInput{Command: "true", Cwd: path})
+		p.refused(err, event.ToolInvalidInput, says)
+	}
+}
