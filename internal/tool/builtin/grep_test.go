@@ -291,6 +291,9 @@ func TestGlobOfAFolderListsIt(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", pattern, got, want)
 		}
 	}
+	above := p.dir + ".txt"
+	must(t, os.WriteFile(above, nil, 0o666))
+	equal(t, p.glob("*/../../"+filepath.Base(above)), "no files fit\n")
 	root, _ := globInput{Pattern: ".."}.split()
 	equal(t, root, "..")
 	_, err := glob(t.Context(), p.env, globInput{Pattern: "*.c, *.h"})
