@@ -29,6 +29,7 @@ var linesOf = regexp.MustCompile(`^(?::|#L)(\d+)(?:-L?(\d+))?`)
 // is no mention: an @ has other uses. Of several readings the longest holds, so
 // that exists decides whether a comma is of the path or of the sentence.
 func Find(text string, exists func(path string) bool) []Word {
+	exists = remembered(exists)
 	var words []Word
 	for at := 0; at < len(text); {
 		next := strings.IndexByte(text[at:], '@')
@@ -49,6 +50,23 @@ func Find(text string, exists func(path string) bool) []Word {
 		at = w.End
 	}
 	return words
+}
+
+// looks bounds how many names of one text are looked for: a pasted log may be
+// full of @.
+const looks = 2000
+
+// remembered asks once about each name, and about no more than looks of them.
+func remembered(exists func(string) bool) func(string) bool {
+	known := map[string]bool{}
+	return func(path string) bool {
+		is, asked := known[path]
+		if !asked && len(known) < looks {
+			is = exists(path)
+			known[path] = is
+		}
+		return is
+	}
 }
 
 // begins says that a mention can follow a text: not within a word, so that an

@@ -147,3 +147,20 @@ func FuzzMentions(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string, salt int) { hold(t, text, max(salt, 0)%3) })
 }
+
+func TestALogFullOfMentionsIsNotLookedUpForEver(t *testing.T) {
+	asked := 0
+	exists := func(string) bool { asked++; return false }
+	Find(strings.Repeat("(@a,b,c,d) ", 10_000), exists)
+	if asked > 20 {
+		t.Errorf("the same names are asked for %d times", asked)
+	}
+	var b strings.Builder
+	for i := range 10_000 {
+		fmt.Fprintf(&b, "(@a%d,b,c,d) ", i)
+	}
+	asked = 0
+	if Find(b.String(), exists); asked > looks {
+		t.Errorf("%d names are asked for", asked)
+	}
+}

@@ -54,10 +54,17 @@ func (f *File) flush() {
 	f.buffer = f.buffer[:0]
 }
 
+// ErrLost reports a file that somebody removed while it was written.
+var ErrLost = errors.New("the file was removed meanwhile")
+
 // Close writes what is left. It returns the first error there was.
 func (f *File) Close() error {
 	f.flush()
-	return errors.Join(f.err, f.file.Close(), f.store.closed(f.name))
+	err := errors.Join(f.err, f.file.Close(), f.store.closed(f.name))
+	if !f.store.has(f.name) {
+		f.size, f.cut, err = 0, true, errors.Join(err, ErrLost)
+	}
+	return err
 }
 
 // Size is how much of the text the closed file holds, in bytes, and whether

@@ -7,6 +7,7 @@ import (
 	"path"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
@@ -106,7 +107,7 @@ func TestAFileIsCutAtItsBoundAndSaysSo(t *testing.T) {
 }
 
 func TestAFullDiskCostsTheFileOnly(t *testing.T) {
-	for after, says := range map[int]string{0: "has the first 0 bytes", 1: fmt.Sprintf("has the first %d bytes", bufferSize)} {
+	for after, says := range map[int]string{0: " bytes in all …]", 1: fmt.Sprintf("; read or grep /home/spill/s/01ARYZ6S410000000000000000.txt, which has the first %d bytes", bufferSize)} {
 		home := memdisk.New()
 		store := newStore(home, "s")
 		home.FailAppendAfter(after, disk.ErrNoSpace, 0)
@@ -114,8 +115,9 @@ func TestAFullDiskCostsTheFileOnly(t *testing.T) {
 		for range 3 {
 			text.Append([]byte(strings.Repeat("x", bufferSize)))
 		}
-		shown, _ := text.Close(5)
-		if !strings.Contains(shown, fmt.Sprintf("[… %d characters left out; 5 bytes in all; read or grep ", 3*bufferSize-10)) || !strings.Contains(shown, says) {
+		shown, file := text.Close(5)
+		says = strings.ReplaceAll(says, "/home/spill/s/01ARYZ6S410000000000000000.txt", file)
+		if !strings.Contains(shown, fmt.Sprintf("[… %d characters left out; 5 bytes in all", 3*bufferSize-10)) || !strings.Contains(shown, says) || (file == "") != (after == 0) {
 			t.Errorf("after %d: %q", after, shown)
 		}
 	}
@@ -185,6 +187,40 @@ func TestOneFileMayBeMoreThanAllMay(t *testing.T) {
 	}
 	if entries, _ := home.List(path.Join(folder, "s")); len(entries) != 1 {
 		t.Errorf("%v are left", entries)
+	}
+}
+
+// Two programs share the state folder, and one of them needs the room.
+func TestWhatAnotherSessionIsWritingStays(t *testing.T) {
+	home, now := memdisk.New(), time.Now()
+	at := func(session string, after time.Duration) *Store {
+		store := New(home, "/home", session, clock.Fixed(now.Add(after), 1))
+		store.maxTotal = 5
+		return store
+	}
+	writing, err := at("a", 0).Create()
+	if err != nil {
+		t.Fatal(err)
+	}
+	writing.Write([]byte(strings.Repeat("x", bufferSize)))
+	files, err := home.List("spill/a")
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	now = files[0].ModTime
+	for _, after := range []time.Duration{0, time.Hour} {
+		if _, err := at("b", after).Keep("0123456789"); err != nil {
+			t.Fatal(err)
+		}
+		if stays := at("a", 0).has(writing.name); stays != (after == 0) {
+			t.Errorf("after %s: there: %t", after, stays)
+		}
+	}
+	if err := writing.Close(); !errors.Is(err, ErrLost) {
+		t.Errorf("closing a file that is gone: %v", err)
+	}
+	if size, cut := writing.Size(); size != 0 || !cut {
+		t.Errorf("%d bytes of a file that is gone, cut: %t", size, cut)
 	}
 }
 

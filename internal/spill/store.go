@@ -5,7 +5,8 @@
 // where a session's files are, in the state folder: spill/SESSION/ID.txt. The
 // package promises that neither a text in memory nor a file nor all files
 // together outgrow their bounds, that what is missing is counted exactly, and
-// that a file which is still written is never removed to make room.
+// that a file which is still written is not removed to make room: never one of
+// this program's, and of another's none that was written a moment ago.
 //
 // What a text is, and what the model reads around it, is left to the tools.
 // Start reading at Text.
@@ -18,6 +19,7 @@ import (
 	"path"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/khaelor/khaelor/internal/clock"
 	"github.com/khaelor/khaelor/internal/disk"
@@ -102,7 +104,7 @@ func (s *Store) purge() error {
 		if total <= s.maxTotal {
 			return nil
 		}
-		if s.open[f.Name] {
+		if s.open[f.Name] || s.elsewhere(f) {
 			continue
 		}
 		if err := s.home.Remove(f.Name); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -111,6 +113,21 @@ func (s *Store) purge() error {
 		total -= f.Size
 	}
 	return nil
+}
+
+// atWork is how long after its last write a file of another session counts as
+// one that is still written.
+const atWork = 10 * time.Minute
+
+// elsewhere says that another program may be writing a file.
+func (s *Store) elsewhere(f disk.Entry) bool {
+	return path.Base(path.Dir(f.Name)) != s.session && s.clock.Now().Sub(f.ModTime) < atWork
+}
+
+// has says that a file is there.
+func (s *Store) has(name string) bool {
+	f, err := s.home.Open(name)
+	return err == nil && f.Close() == nil
 }
 
 // all are the files of all sessions, the oldest first. A folder without files

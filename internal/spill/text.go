@@ -108,9 +108,12 @@ func (t *Text) Close(printed int64) (shown, path string) {
 	if t.file != nil {
 		err := t.file.Close()
 		size, cut := t.file.Size()
-		if path = t.file.Path(); cut || err != nil {
+		switch path = t.file.Path(); {
+		case size == 0:
+			path = "" // there is nothing to read
+		case cut || err != nil:
 			hint += fmt.Sprintf("; read or grep %s, which has the first %d bytes of the text", path, size)
-		} else {
+		default:
 			hint += "; read or grep " + path
 		}
 	}

@@ -76,6 +76,10 @@ func private(host string, a netip.Addr) *Error {
 	return errorf(Refused, "%s is a local, private or reserved address; the user can allow it by web.allowPrivate in their own configuration", what)
 }
 
+// proxiedLookup is how long is waited for the address of a host that a proxy
+// will look up itself.
+const proxiedLookup = 2 * time.Second
+
 // throughProxy checks a host that a proxy will look up: by what it is, and by
 // what it is called. A name that only the proxy knows is the proxy's to judge.
 func (c *Client) throughProxy(ctx context.Context, u *url.URL) error {
@@ -83,7 +87,10 @@ func (c *Client) throughProxy(ctx context.Context, u *url.URL) error {
 	if !listed && insideName(host) {
 		return errorf(Refused, "%s is a name of a local network; the user can allow it by web.allowPrivate in their own configuration", host)
 	}
-	found, err := c.resolve(ctx, host)
+	// Where there is a proxy, names may not be looked up by anybody else.
+	short, stop := context.WithTimeout(ctx, proxiedLookup)
+	defer stop()
+	found, err := c.resolve(short, host)
 	if err != nil {
 		return ctx.Err()
 	}
@@ -124,9 +131,11 @@ func unreached(ctx context.Context, u *url.URL, err error) error {
 	case errors.As(err, &name):
 		return errorf(Failed, "the host %s could not be looked up (DNS): %s", u.Hostname(), name.Err)
 	case errors.As(err, &certificate):
-		return errorf(Failed, "the certificate of %s does not hold: %v", u.Hostname(), certificate.Err)
+		return errorf(Failed, "the certificate of %s does not hold: %s", u.Hostname(), event.Clip(event.Text(certificate.Err.Error()), 300))
 	case errors.As(err, &record):
 		return errorf(Failed, "%s does not speak TLS", u.Host)
+	case strings.Contains(err.Error(), "malformed HTTP"): // the rest of it would be the server's words
+		return errorf(Failed, "%s does not answer in HTTP", u.Host)
 	}
 	return errorf(Failed, "%s could not be reached: %s", u.Host, event.Clip(event.Text(strings.TrimPrefix(err.Error(), "net/http: ")), 300))
 }
