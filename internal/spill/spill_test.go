@@ -195,7 +195,7 @@ func TestWhatAnotherSessionIsWritingStays(t *testing.T) {
 	home, now := memdisk.New(), time.Now()
 	at := func(session string, after time.Duration) *Store {
 		store := New(home, "/home", session, clock.Fixed(now.Add(after), 1))
-		store.maxTotal = 5
+		store.maxTotal = bufferSize + 15
 		return store
 	}
 	writing, err := at("a", 0).Create()
@@ -209,8 +209,10 @@ func TestWhatAnotherSessionIsWritingStays(t *testing.T) {
 	}
 	now = files[0].ModTime
 	for _, after := range []time.Duration{0, time.Hour} {
-		if _, err := at("b", after).Keep("0123456789"); err != nil {
-			t.Fatal(err)
+		for range 2 { // the second one needs room
+			if _, err := at("b", after).Keep("0123456789"); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if stays := at("a", 0).has(writing.name); stays != (after == 0) {
 			t.Errorf("after %s: there: %t", after, stays)
@@ -244,5 +246,44 @@ func TestAFileIsNamedForNothingItHolds(t *testing.T) {
 	file, err := store.Keep("sk-test-123")
 	if err != nil || path.Dir(file) != store.Folder() || len(path.Base(file)) != len("01ARZ3NDEKTSV4RRFFQ69G5FAV.txt") {
 		t.Errorf("%s, %v", file, err)
+	}
+}
+
+// The bound holds, too, when all there is to remove was written a moment ago.
+func TestWhatAnotherSessionWroteAMomentAgoGoesLast(t *testing.T) {
+	home, now := memdisk.New(), time.Unix(0, 0) // as the files of a memdisk have it
+	store := func(session string) *Store {
+		s := New(home, "/home", session, clock.Fixed(now, 1))
+		s.maxTotal = 12
+		return s
+	}
+	writing, err := store("a").Create()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := store("b")
+	first, err := b.Keep("01234567")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := writing.file.Append([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Keep("0123456789"); err != nil || b.has(strings.TrimPrefix(first, "/home/")) || !b.has(writing.name) {
+		t.Errorf("%v; the file that is written went before the one that is not", err)
+	}
+	if _, err := b.Keep("0123456789abc"); err != nil || b.has(writing.name) {
+		t.Errorf("%v; the bound does not hold", err)
+	}
+	if err := writing.Close(); !errors.Is(err, ErrLost) {
+		t.Errorf("closing a file that is gone: %v", err)
+	}
+}
+
+func TestATextThatWasNotKeptHasNoFile(t *testing.T) {
+	home := memdisk.New()
+	home.FailAppendAfter(0, disk.ErrNoSpace, 0)
+	if file, err := newStore(home, "s").Keep("x"); file != "" || !errors.Is(err, disk.ErrNoSpace) {
+		t.Errorf("%q, %v", file, err)
 	}
 }

@@ -6,7 +6,9 @@
 // package promises that neither a text in memory nor a file nor all files
 // together outgrow their bounds, that what is missing is counted exactly, and
 // that a file which is still written is not removed to make room: never one of
-// this program's, and of another's none that was written a moment ago.
+// the same store, and one of another session only when it was not written for
+// some minutes or nothing else is left. A file that went all the same is
+// reported when it is closed, and no text names it.
 //
 // What a text is, and what the model reads around it, is left to the tools.
 // Start reading at Text.
@@ -75,14 +77,17 @@ func (s *Store) Create() (*File, error) {
 	return &File{store: s, name: name, file: f}, nil
 }
 
-// Keep keeps a whole text and says in which file.
+// Keep keeps a whole text and says in which file; "" with an error.
 func (s *Store) Keep(text string) (path string, err error) {
 	f, err := s.Create()
 	if err != nil {
 		return "", err
 	}
 	f.Write([]byte(text))
-	return f.Path(), f.Close()
+	if err := f.Close(); err != nil {
+		return "", err
+	}
+	return f.Path(), nil
 }
 
 // closed gives a file free to be removed.
@@ -94,18 +99,26 @@ func (s *Store) closed(name string) error {
 	return err
 }
 
-// purge removes the oldest files until the rest is within the bound.
+// purge removes the oldest files until the rest is within the bound; those that
+// another program may be writing go last.
 func (s *Store) purge() error {
 	files, total, err := s.all()
 	if err != nil {
 		return err
 	}
+	var first, last []disk.Entry
 	for _, f := range files {
+		switch {
+		case s.open[f.Name]:
+		case s.elsewhere(f):
+			last = append(last, f)
+		default:
+			first = append(first, f)
+		}
+	}
+	for _, f := range append(first, last...) {
 		if total <= s.maxTotal {
 			return nil
-		}
-		if s.open[f.Name] || s.elsewhere(f) {
-			continue
 		}
 		if err := s.home.Remove(f.Name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
