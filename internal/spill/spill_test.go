@@ -209,8 +209,9 @@ func TestWhatAnotherSessionIsWritingStays(t *testing.T) {
 	}
 	now = files[0].ModTime
 	for _, after := range []time.Duration{0, time.Hour} {
+		b := at("b", after)
 		for range 2 { // the second one needs room
-			if _, err := at("b", after).Keep("0123456789"); err != nil {
+			if _, err := b.Keep("0123456789"); err != nil {
 				t.Fatal(err)
 			}
 		}
