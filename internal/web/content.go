@@ -25,7 +25,7 @@ const mostRefusal = 600
 func read(ctx context.Context, u *url.URL, resp *http.Response) (Page, error) {
 	page := Page{URL: u.String()}
 	if packed := resp.Header.Get("Content-Encoding"); packed != "" && !strings.EqualFold(packed, "identity") {
-		return Page{}, errorf(Failed, "%s sent the page packed as %s, which nobody asked for", u.Host, event.Clip(event.Text(packed), 40))
+		return Page{}, errorf(Failed, "%s sent the page packed in a way that nobody asked for", u.Host).saying(packed)
 	}
 	declared := resp.Header.Get("Content-Type")
 	refused := resp.StatusCode < 200 || resp.StatusCode > 299
@@ -70,7 +70,7 @@ func broken(ctx context.Context, u *url.URL, got int, err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return errorf(Failed, "%s broke off after %d bytes of the page", u.Host, got)
 	}
-	return errorf(Failed, "the page of %s could not be read: %s", u.Host, event.Clip(event.Text(err.Error()), 300))
+	return errorf(Failed, "the page of %s could not be read", u.Host).saying(err.Error())
 }
 
 func refusal(u *url.URL, code int, body string) *Error {
@@ -79,7 +79,7 @@ func refusal(u *url.URL, code int, body string) *Error {
 		kind = NotFound
 	}
 	status := strings.TrimSpace(fmt.Sprintf("%d %s", code, http.StatusText(code)))
-	return &Error{Kind: kind, Text: fmt.Sprintf("%s answered %s", u, status), Body: event.Clip(body, mostRefusal)}
+	return &Error{Kind: kind, Text: fmt.Sprintf("%s answered %s", brief(u.String()), status), Body: event.Clip(body, mostRefusal)}
 }
 
 func notText(u *url.URL, declared string, size int64) *Error {

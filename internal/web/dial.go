@@ -4,14 +4,13 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"strings"
 	"time"
-
-	"github.com/khaelor/khaelor/internal/event"
 )
 
 // mostDial is how long one of several addresses is tried.
@@ -123,19 +122,22 @@ func unreached(ctx context.Context, u *url.URL, err error) error {
 	var name *net.DNSError
 	var certificate *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
+	var local net.Error
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &name) && name.IsNotFound:
 		return errorf(NotFound, "there is no host %s (DNS)", u.Hostname())
 	case errors.As(err, &name):
-		return errorf(Failed, "the host %s could not be looked up (DNS): %s", u.Hostname(), name.Err)
+		return errorf(Failed, "the host %s could not be looked up (DNS): %s", u.Hostname(), brief(name.Err))
 	case errors.As(err, &certificate):
-		return errorf(Failed, "the certificate of %s does not hold: %s", u.Hostname(), event.Clip(event.Text(certificate.Err.Error()), 300))
+		return errorf(Failed, "the certificate of %s does not hold", u.Hostname()).saying(certificate.Err.Error())
 	case errors.As(err, &record):
 		return errorf(Failed, "%s does not speak TLS", u.Host)
 	case strings.Contains(err.Error(), "malformed HTTP"): // the rest of it would be the server's words
 		return errorf(Failed, "%s does not answer in HTTP", u.Host)
+	case errors.As(err, &local), errors.Is(err, io.EOF): // of this machine's network; any other may quote the answer
+		return errorf(Failed, "%s could not be reached: %s", u.Host, brief(err.Error()))
 	}
-	return errorf(Failed, "%s could not be reached: %s", u.Host, event.Clip(event.Text(strings.TrimPrefix(err.Error(), "net/http: ")), 300))
+	return errorf(Failed, "%s could not be reached", u.Host).saying(err.Error())
 }

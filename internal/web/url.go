@@ -210,10 +210,10 @@ func redirected(u *url.URL, resp *http.Response) (*url.URL, error) {
 	}
 	next, err := cleaned(target)
 	if err != nil {
-		return nil, errorf(Refused, "%s redirects to an address that is not fetched: %v", u.Host, err)
+		return nil, errorf(Refused, "%s redirects to an address that is not fetched", u.Host).saying(err.Error())
 	}
 	if u.Scheme == "https" && next.Scheme == "http" {
-		return nil, errorf(Refused, "%s redirects from https to http (%s), which is not followed", u.Host, next)
+		return nil, errorf(Refused, "%s redirects from https to http, which is not followed", u.Host).saying(next.String())
 	}
 	return next, nil
 }

@@ -32,6 +32,8 @@ import (
 	"time"
 
 	"golang.org/x/net/http/httpproxy"
+
+	"github.com/khaelor/khaelor/internal/event"
 )
 
 // Bounds of one fetch.
@@ -130,8 +132,8 @@ const (
 type Error struct {
 	Kind Kind
 	Text string
-	// Body is what the server said with its refusal, shortened. It is as little
-	// to be trusted as a page.
+	// Body is what the server said with its refusal or else chose, shortened. It
+	// is as little to be trusted as a page.
 	Body string
 }
 
@@ -139,6 +141,22 @@ func (e *Error) Error() string { return e.Text }
 
 func errorf(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Text: fmt.Sprintf(format, args...)}
+}
+
+// mostWords bounds what is repeated of a server's words in an error, in
+// characters.
+const mostWords = 200
+
+// brief is what a server chose, on one line and shortened.
+func brief(words string) string {
+	return event.Clip(strings.Join(strings.Fields(tidy(words)), " "), mostWords)
+}
+
+// saying adds the words of a server to an error, apart from its text, which is
+// ours.
+func (e *Error) saying(words string) *Error {
+	e.Body = brief(words)
+	return e
 }
 
 // Fetch gets a page. The error is an *Error, or the context's.

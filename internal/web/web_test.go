@@ -3,6 +3,8 @@ package web
 import (
 	"compress/gzip"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -496,7 +498,7 @@ func TestAnswersThatAreNoneAreErrors(t *testing.T) {
 		"a chunk that is none":   {ok + "Transfer-Encoding: chunked\r\n\r\nzz\r\nshort", "could not be read"},
 		"two lengths":            {ok + "Content-Length: 5\r\nContent-Length: 7\r\n\r\nshort..", "could not be reached"},
 		"headers without end":    {ok + strings.Repeat("X-A: "+strings.Repeat("a", 1000)+"\r\n", 500) + "\r\n", "could not be reached"},
-		"packed as nobody asked": {ok + "Content-Encoding: br\r\n\r\nxxxx", "packed as br"},
+		"packed as nobody asked": {ok + "Content-Encoding: br\r\n\r\nxxxx", "packed in a way"},
 		"packed and damaged":     {ok + "Content-Encoding: gzip\r\n\r\nno gzip at all", "could not be read"},
 		"a redirect to a long":   {"HTTP/1.1 302 Found\r\nLocation: /" + strings.Repeat("a", 5000) + "\r\n\r\n", "nowhere"},
 	} {
@@ -617,5 +619,43 @@ func TestAnAnswerThatIsNoHTTPIsNotQuoted(t *testing.T) {
 		if why := failing(t, client(t), raw(t, answer), Failed, "does not answer in HTTP"); strings.Contains(why.Text, "ALL") {
 			t.Errorf("%q is quoted: %s", answer, why.Text)
 		}
+	}
+}
+
+// What a server chooses is in Body, which is marked, and is short.
+func TestTheWordsOfAServerAreMarkedAndShort(t *testing.T) {
+	long := "EVIL" + strings.Repeat("l", 3000)
+	to := func(location string) string { return "HTTP/1.1 302 Found\r\nLocation: " + location + "\r\n\r\n" }
+	ok := "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
+	for answer, kind := range map[string]Kind{
+		ok + "Content-Length: " + long + "\r\n\r\n":    Failed,
+		ok + "Transfer-Encoding: " + long + "\r\n\r\n": Failed,
+		ok + "Content-Encoding: " + long + "\r\n\r\n":  Failed,
+		to("ftp://x/" + long):                          Refused,
+		to("http://user:x@EVIL" + long + "/"):          Refused,
+	} {
+		why := failing(t, client(t), raw(t, answer), kind)
+		if strings.Contains(strings.ToUpper(why.Text), "EVIL") || len(why.Text) > 300 || !strings.Contains(why.Body, "EVIL") || len([]rune(why.Body)) > mostWords+1 {
+			t.Errorf("%.60q: %q, %q", answer, why.Text, why.Body)
+		}
+	}
+	_, err := redirected(parsed(t, "https://example.com/"), &http.Response{StatusCode: 302, Header: http.Header{"Location": {"http://example.com/" + long}}})
+	var why *Error
+	if !errors.As(err, &why) || why.Kind != Refused || strings.Contains(why.Text, "EVIL") || !strings.Contains(why.Body, "EVIL") {
+		t.Errorf("to http: %v", err)
+	}
+	certificate := &tls.CertificateVerificationError{Err: x509.HostnameError{Certificate: &x509.Certificate{DNSNames: []string{"EVIL\x1b[31m\n" + long}, Extensions: nil}, Host: "example.com"}}
+	if !errors.As(unreached(t.Context(), parsed(t, "https://example.com/"), certificate), &why) || strings.Contains(why.Text, "EVIL") || strings.ContainsAny(why.Body, "\x1b\n") || len([]rune(why.Body)) > mostWords+1 {
+		t.Errorf("certificate: %q, %q", why.Text, why.Body)
+	}
+	moved := site(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/" {
+			http.Redirect(w, r, "/"+long, http.StatusFound)
+			return
+		}
+		w.WriteHeader(http.StatusForbidden)
+	})
+	if why := failing(t, client(t), moved, Failed, "answered 403"); len(why.Text) > 300 {
+		t.Errorf("%d bytes of an address", len(why.Text))
 	}
 }
