@@ -29,7 +29,7 @@ var linesOf = regexp.MustCompile(`^(?::|#L)(\d+)(?:-L?(\d+))?`)
 // is no mention: an @ has other uses. Of several readings the longest holds, so
 // that exists decides whether a comma is of the path or of the sentence.
 func Find(text string, exists func(path string) bool) []Word {
-	exists = remembered(exists)
+	seen := memory{exists: exists, known: map[string]bool{}}
 	var words []Word
 	for at := 0; at < len(text); {
 		next := strings.IndexByte(text[at:], '@')
@@ -39,7 +39,7 @@ func Find(text string, exists func(path string) bool) []Word {
 		at += next
 		w, ok := Word{}, false
 		if begins(text[:at]) {
-			w, ok = wordAt(text[at+1:], exists)
+			w, ok = wordAt(text[at+1:], seen.next())
 		}
 		if !ok {
 			at++
@@ -52,19 +52,33 @@ func Find(text string, exists func(path string) bool) []Word {
 	return words
 }
 
-// looks bounds how many names of one text are looked for: a pasted log may be
-// full of @.
-const looks = 2000
+// Bounds of what is looked for in one text: a pasted log may be full of @.
+const (
+	looks     = 2000 // names
+	mostWords = 500  // of words with a name that was not met before
+)
 
-// remembered asks once about each name, and about no more than looks of them.
-func remembered(exists func(string) bool) func(string) bool {
-	known := map[string]bool{}
+// memory asks once about each name. Beyond the bounds only names that it knows
+// are there.
+type memory struct {
+	exists func(path string) bool
+	known  map[string]bool
+	words  int
+}
+
+// next is what exists for one more word.
+func (m *memory) next() func(path string) bool {
+	may, counted := m.words < mostWords, false
 	return func(path string) bool {
-		is, asked := known[path]
-		if !asked && len(known) < looks {
-			is = exists(path)
-			known[path] = is
+		is, met := m.known[path]
+		if met || !may || len(m.known) == looks {
+			return is
 		}
+		if !counted {
+			m.words, counted = m.words+1, true
+		}
+		is = m.exists(path)
+		m.known[path] = is
 		return is
 	}
 }
@@ -92,9 +106,9 @@ func wordAt(text string, exists func(string) bool) (Word, bool) {
 		}
 		return withLines(Word{Path: quoted[:end], End: end + 2}, quoted[end+1:]), true
 	}
-	token := text
-	if end := strings.IndexFunc(text, unicode.IsSpace); end >= 0 {
-		token = text[:end]
+	token := text[:min(len(text), pathLimit+1)]
+	if end := strings.IndexFunc(token, unicode.IsSpace); end >= 0 {
+		token = token[:end]
 	}
 	if len(token) > pathLimit {
 		return Word{}, false

@@ -164,3 +164,20 @@ func TestALogFullOfMentionsIsNotLookedUpForEver(t *testing.T) {
 		t.Errorf("%d names are asked for", asked)
 	}
 }
+
+func TestOnlySoManyWordsOfATextAreLookedFor(t *testing.T) {
+	var b strings.Builder
+	for i := range 10_000 {
+		fmt.Fprintf(&b, "@a%d ", i)
+	}
+	asked := 0
+	words := Find("@known "+b.String()+"@known", func(p string) bool { asked++; return p == "known" })
+	if asked > mostWords || len(words) != 2 {
+		t.Errorf("%d names are asked for, %d are found", asked, len(words))
+	}
+	asked = 0
+	Find(strings.Repeat("(@a,b,c)\n", 10_000), func(string) bool { asked++; return false })
+	if asked > 4 {
+		t.Errorf("a line that comes again is looked for %d times", asked)
+	}
+}

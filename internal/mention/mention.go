@@ -60,7 +60,13 @@ func Attach(text string, w World) (Attached, error) {
 		return Attached{}, nil
 	}
 	c := collector{World: w, taken: map[string]bool{}, text: textLimit, media: mediaLimit}
+	met := map[string]bool{}
 	for _, word := range Find(text, c.exists) {
+		written := text[word.Start:word.End]
+		if met[written] {
+			continue // what there is to say of it is said
+		}
+		met[written] = true
 		if err := c.take(word); err != nil {
 			return Attached{}, err
 		}

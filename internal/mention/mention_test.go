@@ -251,3 +251,15 @@ func TestTheTextOfMentionsIsThatOfTheHistory(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+func TestAWordThatComesAgainIsTakenOnce(t *testing.T) {
+	w, dir, _ := newWorld(t, map[string]string{"p/a.go": "x\n"})
+	must(t, os.Symlink("gone", filepath.Join(dir, "p", "broken")))
+	asked := 0
+	denied := w.Denied
+	w.Denied = func(given string, p workspace.Place) string { asked++; return denied(given, p) }
+	a := attach(t, w, strings.Repeat("@broken @a.go\n", 1000))
+	if len(a.Warnings) != 1 || len(a.Mentions) != 1 || asked != 1 {
+		t.Errorf("%d warnings, %d mentions, %d questions", len(a.Warnings), len(a.Mentions), asked)
+	}
+}
