@@ -78,7 +78,7 @@ func TestManyUnrulyProcessesLeaveNothingBehind(t *testing.T) {
 		t.Fatalf("the peak is in no result; stderr: %s", stderr.String())
 	}
 	mb, err := strconv.Atoi(peak[1])
-	if mb >>= 10; err != nil || mb >= 100 {
+	if mb >>= 10; err != nil || mb >= 100 && !underRace {
 		t.Errorf("the program took %d MB, %v", mb, err)
 	}
 	t.Logf("peak memory of the program: %d MB", mb)
