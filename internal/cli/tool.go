@@ -16,6 +16,7 @@ import (
 	"github.com/khaelor/khaelor/internal/disk/memdisk"
 	"github.com/khaelor/khaelor/internal/engine"
 	"github.com/khaelor/khaelor/internal/event"
+	"github.com/khaelor/khaelor/internal/excerpt"
 	"github.com/khaelor/khaelor/internal/session"
 	"github.com/khaelor/khaelor/internal/tool/builtin"
 	"github.com/khaelor/khaelor/internal/workspace"
@@ -126,7 +127,7 @@ func (p *project) callTool(ctx context.Context, call *oneCall) (toolResult, erro
 	if err != nil {
 		return toolResult{}, err
 	}
-	if call.name != "read" { // which needs nothing to have been read, however large the file
+	if call.name == "write" { // the others need nothing to have been read, however large the file
 		if err := p.countAsRead(log, call.path); err != nil {
 			return toolResult{}, err
 		}
@@ -168,7 +169,7 @@ func (p *project) countAsRead(log *session.Log, name string) error {
 		return nil
 	}
 	_, err = log.Publish(event.FileRead{
-		Path: builtin.LogPath(p.ws.Cwd(), place.Path), Bytes: size, SHA256: hex.EncodeToString(sum.Sum(nil)),
+		Path: excerpt.LogPath(p.ws.Cwd(), place.Path), Bytes: size, SHA256: hex.EncodeToString(sum.Sum(nil)),
 	})
 	return err
 }

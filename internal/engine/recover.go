@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/khaelor/khaelor/internal/event"
+	"github.com/khaelor/khaelor/internal/excerpt"
 	"github.com/khaelor/khaelor/internal/fold"
-	"github.com/khaelor/khaelor/internal/tool/builtin"
 	"github.com/khaelor/khaelor/internal/workspace"
 )
 
@@ -53,7 +53,7 @@ func (e *Engine) missed(ctx context.Context, log fold.Changes, u fold.Unseen) []
 		if err != nil {
 			return nil
 		}
-		only = builtin.LogPath(e.o.Workspace.Cwd(), place.Path)
+		only = excerpt.LogPath(e.o.Workspace.Cwd(), place.Path)
 	}
 	found := e.changes.Missed(ctx, time.UnixMilli(u.StartTS), log, only)
 	for i := range found {

@@ -69,18 +69,17 @@ func (c Changes) shows(m event.FileModified) bool {
 
 // Seen is the newest content of a file that the model knows.
 func (c Changes) Seen(path string) (Sighting, bool) {
-	for _, s := range slices.Backward(c.reads.items) {
-		if s.Path == path && s.Shown {
-			return s, true
-		}
-	}
-	return Sighting{}, false
+	return c.newest(func(s Sighting) bool { return s.Path == path && s.Shown })
 }
 
 // Latest is the newest content of a file that is known at all.
 func (c Changes) Latest(path string) (Sighting, bool) {
+	return c.newest(func(s Sighting) bool { return s.Path == path })
+}
+
+func (c Changes) newest(wanted func(Sighting) bool) (Sighting, bool) {
 	for _, s := range slices.Backward(c.reads.items) {
-		if s.Path == path {
+		if wanted(s) {
 			return s, true
 		}
 	}

@@ -1,9 +1,6 @@
 package permission
 
-import (
-	"path"
-	"slices"
-)
+import "slices"
 
 // path judges one file of a file tool, by the name given and by the real one.
 func (f *fold) path(p Path, d *Decision) []verdict {
@@ -31,16 +28,12 @@ func (f *fold) path(p Path, d *Decision) []verdict {
 // is canonical. It is asked about each file of a search.
 func (e *Evaluator) Withholds(p string) bool {
 	e.mu.RLock()
-	f := fold{opt: &e.opt, rules: e.rules, mode: e.mode}
+	f := fold{opt: &e.opt, credentialsInside: e.credentialsInside, rules: e.rules, mode: e.mode}
 	e.mu.RUnlock()
-	inside := within(f.opt.Root, p)
-	if inside && !e.credentialsInside {
-		if secretFile(&f, useOf(path.Base(p), false)) {
-			return true
-		}
-	} else if len(f.floorOfPath(p, false)) > 0 {
+	if len(f.floorOfPath(p, false)) > 0 {
 		return true
 	}
+	inside := within(f.opt.Root, p)
 	return slices.ContainsFunc(f.rules, func(r Rule) bool {
 		about := r.Capability == FileRead || r.Capability == OutsideProject && !inside
 		return about && r.Action != Allow && !r.everything() && f.pathRule(r, p, true)

@@ -297,6 +297,9 @@ func credentialStore(f *fold, use fileUse) bool {
 	if !use.write && f.opt.State != "" && use.path == f.opt.State+"/config.json" {
 		return true
 	}
+	if !f.credentialsInside && within(f.opt.Root, use.path) {
+		return false
+	}
 	parts := use.parts
 	if anyMatch(systemCredentials, parts) {
 		return true

@@ -8,7 +8,12 @@ import (
 
 // fold is the evaluation of one request.
 type fold struct {
-	opt   *Options
+	opt *Options
+	// credentialsInside says that the project may hold stored credentials: it
+	// is a home directory, or about such. Elsewhere nothing needs to be compared
+	// with where they lie.
+	credentialsInside bool
+
 	rules []Rule
 	mode  Mode
 	req   Request

@@ -110,10 +110,8 @@ type Default struct {
 
 // Evaluator decides requests. It may be used by several goroutines.
 type Evaluator struct {
-	opt Options // but for Rules and Mode
-	// credentialsInside says that the project may hold stored credentials: it
-	// is a home directory, or about such.
-	credentialsInside bool
+	opt               Options // but for Rules and Mode
+	credentialsInside bool    // see fold
 
 	mu    sync.RWMutex
 	rules []Rule
@@ -147,7 +145,7 @@ func (e *Evaluator) SetMode(m Mode) {
 // Evaluate decides one request.
 func (e *Evaluator) Evaluate(req Request) Decision {
 	e.mu.RLock()
-	f := fold{opt: &e.opt, rules: e.rules, mode: e.mode, req: req}
+	f := fold{opt: &e.opt, credentialsInside: e.credentialsInside, rules: e.rules, mode: e.mode, req: req}
 	e.mu.RUnlock()
 	return f.decide()
 }

@@ -48,8 +48,9 @@ type Hooks struct {
 	// exit or print: whoever records it gets the two in order.
 	Started func(event.ProcessStarted)
 	// Output sees output as it comes, valid UTF-8, no character cut; of much at
-	// once the end, and of an adopted process what comes after the adoption. It runs while the process
-	// waits to print more, so it must be quick, and must not call the Manager.
+	// once the end, and of an adopted process what comes after the adoption. It
+	// runs while the process waits to print more, so it must be quick, and must
+	// not call the Manager.
 	Output func(event.ProcessOutput)
 	// Exited is called once for each process, from a goroutine of the Manager's,
 	// before Stop or StopAll return.

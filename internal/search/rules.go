@@ -165,18 +165,6 @@ func read(ws workspace.Workspace, name string) ([]byte, error) {
 // globalRules reads the user's own ignore file, which lies where the
 // environment of commands says.
 func globalRules(ws workspace.Workspace) ignore.File {
-	w, ok := ws.(interface{ Environ() []string })
-	if !ok {
-		return ignore.File{}
-	}
-	var home, config string
-	for _, entry := range w.Environ() {
-		switch name, value, _ := strings.Cut(entry, "="); name {
-		case "HOME":
-			home = value
-		case "XDG_CONFIG_HOME":
-			config = value
-		}
-	}
+	home, config := workspace.Variable(ws, "HOME"), workspace.Variable(ws, "XDG_CONFIG_HOME")
 	return ignore.Global("/", home, config, func(path string) ([]byte, error) { return read(ws, path) })
 }

@@ -54,15 +54,15 @@ func (f *File) flush() {
 	f.buffer = f.buffer[:0]
 }
 
-// ErrLost reports a file that somebody removed while it was written.
-var ErrLost = errors.New("the file was removed meanwhile")
+// errLost reports a file that somebody removed while it was written.
+var errLost = errors.New("the file was removed meanwhile")
 
 // Close writes what is left. It returns the first error there was.
 func (f *File) Close() error {
 	f.flush()
 	err := errors.Join(f.err, f.file.Close(), f.store.closed(f.name))
 	if !f.store.has(f.name) {
-		f.size, f.cut, err = 0, true, errors.Join(err, ErrLost)
+		f.size, f.cut, err = 0, true, errors.Join(err, errLost)
 	}
 	return err
 }

@@ -219,7 +219,7 @@ func TestWhatAnotherSessionIsWritingStays(t *testing.T) {
 			t.Errorf("after %s: there: %t", after, stays)
 		}
 	}
-	if err := writing.Close(); !errors.Is(err, ErrLost) {
+	if err := writing.Close(); !errors.Is(err, errLost) {
 		t.Errorf("closing a file that is gone: %v", err)
 	}
 	if size, cut := writing.Size(); size != 0 || !cut {
@@ -276,7 +276,7 @@ func TestWhatAnotherSessionWroteAMomentAgoGoesLast(t *testing.T) {
 	if _, err := b.Keep("0123456789abc"); err != nil || b.has(writing.name) {
 		t.Errorf("%v; the bound does not hold", err)
 	}
-	if err := writing.Close(); !errors.Is(err, ErrLost) {
+	if err := writing.Close(); !errors.Is(err, errLost) {
 		t.Errorf("closing a file that is gone: %v", err)
 	}
 }

@@ -46,10 +46,10 @@ func alone() []string {
 }
 
 // Environ is base without secrets and without what redefines the shell. allow
-// holds names or patterns (path.Match, * for slashes too) that come back although they look like
-// secrets, and that stay as the user has them although they would ask him.
-// Added is what tells programs that nobody sits at a terminal, and what keeps a
-// repository's git configuration from naming a program to run.
+// holds names or patterns (path.Match, * for slashes too) that come back although
+// they look like secrets, and that stay as the user has them although they would
+// ask him. Added is what tells programs that nobody sits at a terminal, and what
+// keeps a repository's git configuration from naming a program to run.
 func Environ(base, allow []string) []string {
 	var env, kept []string
 	for _, entry := range base {

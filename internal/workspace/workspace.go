@@ -21,6 +21,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 	"time"
 )
 
@@ -177,6 +178,22 @@ func LookPath(ws Workspace, program string) (string, error) {
 		return w.LookPath(program)
 	}
 	return "", unsupported("find", program)
+}
+
+// Variable is a variable of the environment that commands get, "" when they
+// have none of that name.
+func Variable(ws Workspace, name string) string {
+	w, ok := ws.(interface{ Environ() []string })
+	if !ok {
+		return ""
+	}
+	value := ""
+	for _, entry := range w.Environ() { // the last one holds
+		if v, ok := strings.CutPrefix(entry, name+"="); ok {
+			value = v
+		}
+	}
+	return value
 }
 
 func unsupported(op, path string) error {

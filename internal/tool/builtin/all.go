@@ -1,10 +1,11 @@
 // Package builtin holds the tools that every session has.
 //
 // Each tool is one file NAME.go with its input and its run, and one NAME.md
-// with the text the model reads. Beside them stand what several share: paths
-// and how they are called (paths.go), the part of a file that is shown
-// (window.go), walking a tree by its ignore rules (walk.go). The place of an
-// edit is found in the package match.
+// with the text the model reads. Beside them stands what several share: paths
+// and the ways to spell them (paths.go, spelling.go), the output of commands
+// (output.go, binary.go), what a command line does to its shell (shell.go).
+// What the tools are about is elsewhere: the place of an edit in match, what is
+// shown of a file in excerpt, finding in search, pages in web.
 //
 // It promises that every result is bounded and says what was left out, that a
 // failure says what to do next, and that nothing is changed on a failure. What

@@ -435,7 +435,7 @@ func TestTheJSONOfANotebookIsEdited(t *testing.T) {
 
 // What users of other agents reported, with its right value.
 func TestReportedMismatchesApply(t *testing.T) {
-	tests := map[string]struct{ before, old, new, after, says string }{
+	editsApply(t, map[string]oneEdit{
 		"over-escaped quotes":                {"f(\"a\")\n", `f(\"a\")`, `f(\"b\")`, "f(\"b\")\n", "escaped forms"},
 		"a number for an apostrophe":         {"it’s so\n", `it\u2019s so`, `it\u2019s not`, "it’s not\n", "escaped forms"},
 		"an apostrophe for a number":         {"s = 'it\\u2019s so'\n", "it’s so", "it’s not", "s = 'it\\u2019s not'\n", "escaped forms"},
@@ -448,17 +448,7 @@ func TestReportedMismatchesApply(t *testing.T) {
 		"GBK":                                {"// \xb6\xc1\xc8\xa1\xca\xfd\xbe\xdd\xa3\xac\xb7\xb5\xbb\xd8\xbd\xe1\xb9\xfb\r\nint a;\r\n", "// 读取数据，返回结果\nint a;", "// 读取数据，返回结果\nint b;", "// \xb6\xc1\xc8\xa1\xca\xfd\xbe\xdd\xa3\xac\xb7\xb5\xbb\xd8\xbd\xe1\xb9\xfb\r\nint b;\r\n", "line endings"},
 		"tabs, CRLF and many lines":          {"{\r\n\t\tFILE* f;\r\n\t\tif (!f) {\r\n\t\t\treturn;\r\n\t\t}\r\n}\r\n", "\t\tif (!f) {\n\t\t\treturn;\n\t\t}\n", "\t\tif (!f) {\n\t\t\tthrow 1;\n\t\t}\n", "{\r\n\t\tFILE* f;\r\n\t\tif (!f) {\r\n\t\t\tthrow 1;\r\n\t\t}\r\n}\r\n", "line endings"},
 		"tabs elsewhere stay":                {"\ta\n\tb\n", "a", "c", "\tc\n\tb\n", "line 1"},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			p := newProject(t, map[string]string{"f": tt.before})
-			r := p.done(p.edit("f", tt.old, tt.new))
-			p.holds("f", tt.after)
-			if !strings.Contains(r.Text, tt.says) {
-				t.Errorf("%q does not say %q", r.Text, tt.says)
-			}
-		})
-	}
+	})
 }
 
 func TestAMissOfLongOrUnseenLinesShowsWhereTheyDiffer(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 )
 
 func TestEditChangesThePlaceAndNothingElse(t *testing.T) {
-	tests := map[string]struct{ before, old, new, after, says string }{
+	editsApply(t, map[string]oneEdit{
 		"plain":           {"a\nb\nc\n", "b", "B", "a\nB\nc\n", "edited f: 1 place, line 2 (+1 -1)"},
 		"dollar":          {"x();\n", "x();", "$&$1`", "$&$1`\n", "line 1"},
 		"CRLF":            {"a\r\nb\r\nc\r\n", "a\nb", "a\nB\nB2", "a\r\nB\r\nB2\r\nc\r\n", "but for line endings"},
@@ -25,7 +25,14 @@ func TestEditChangesThePlaceAndNothingElse(t *testing.T) {
 		"control":         {"s = \"a\x01b\"\nnext\n", "a\x01b", "a\x01c", "s = \"a\x01c\"\nnext\n", "line 1"},
 		"tabs for blanks": {"all:\n\tcc a.c\n", "        cc a.c", "        cc b.c", "all:\n\tcc b.c\n", "but for indentation"},
 		"curly quotes":    {"say “a”\n", "say “a”", "say “b”", "say “b”\n", "line 1"},
-	}
+	})
+}
+
+// oneEdit is a file, an edit of it, the file after it, and words of the result.
+type oneEdit struct{ before, old, new, after, says string }
+
+func editsApply(t *testing.T, tests map[string]oneEdit) {
+	t.Helper()
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			p := newProject(t, map[string]string{"f": tt.before})

@@ -11,6 +11,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/khaelor/khaelor/internal/event"
+	"github.com/khaelor/khaelor/internal/excerpt"
 	"github.com/khaelor/khaelor/internal/search"
 	"github.com/khaelor/khaelor/internal/tool"
 	"github.com/khaelor/khaelor/internal/wording"
@@ -105,5 +106,5 @@ func named(ctx context.Context, env *tool.Env, folder target, pattern string, no
 		folder.Path.Path = path
 		return tree(env, folder).List(ctx, "**", false)
 	}
-	return search.Result{Text: wording.Name(LogPath(env.Workspace.Cwd(), path)) + "\n", Files: 1}, nil
+	return search.Result{Text: wording.Name(excerpt.LogPath(env.Workspace.Cwd(), path)) + "\n", Files: 1}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/khaelor/khaelor/internal/event"
+	"github.com/khaelor/khaelor/internal/excerpt"
 	"github.com/khaelor/khaelor/internal/search"
 	"github.com/khaelor/khaelor/internal/tool"
 	"github.com/khaelor/khaelor/internal/wording"
@@ -113,7 +114,7 @@ func tree(env *tool.Env, root target) search.Tree {
 	return search.Tree{
 		Workspace: env.Workspace, Root: root.Path.Path, Room: tool.ResultLimit,
 		Skip: env.Withheld,
-		Name: func(path string) string { return LogPath(cwd, path) },
+		Name: func(path string) string { return excerpt.LogPath(cwd, path) },
 	}
 }
 

@@ -14,13 +14,10 @@ import (
 	"github.com/khaelor/khaelor/internal/workspace"
 )
 
-// LogPath is the name of a file in facts and results; see excerpt.LogPath.
-func LogPath(cwd, canonical string) string { return excerpt.LogPath(cwd, canonical) }
-
 // target is a path that a call is about.
 type target struct {
 	tool.Path
-	shown string // its LogPath
+	shown string // its name in facts and results (excerpt.LogPath)
 }
 
 // locate resolves a path of the model's.
@@ -37,7 +34,7 @@ func locate(env *tool.Env, given string, write bool) (target, error) {
 	}
 	return target{
 		Path:  tool.Path{Given: given, Place: place, Write: write},
-		shown: LogPath(env.Workspace.Cwd(), place.Path),
+		shown: excerpt.LogPath(env.Workspace.Cwd(), place.Path),
 	}, nil
 }
 
@@ -104,7 +101,7 @@ func missing(env *tool.Env, t target) error {
 	}
 	folder := filepath.Dir(t.Path.Path)
 	entries, err := workspace.ReadDir(env.Workspace, folder)
-	shown := LogPath(env.Workspace.Cwd(), folder)
+	shown := excerpt.LogPath(env.Workspace.Cwd(), folder)
 	if err != nil {
 		return tool.Errorf(event.ToolNotFound, "%s does not exist, nor does its folder %s. Look with glob.", t.shown, shown)
 	}

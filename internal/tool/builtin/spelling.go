@@ -59,32 +59,20 @@ func atHome(ws workspace.Workspace, given string) string {
 	if own, err := workspace.Resolve(ws, "~"); err != nil || own.Exists || own.Dangling {
 		return given
 	}
-	if home := home(ws); home != "" {
+	if home := workspace.Variable(ws, "HOME"); home != "" {
 		return home + rest
 	}
 	return given
 }
 
-// home is the home folder that commands are told of.
-func home(ws workspace.Workspace) string {
-	w, ok := ws.(interface{ Environ() []string })
-	if !ok {
-		return ""
-	}
-	home := ""
-	for _, entry := range w.Environ() {
-		if value, ok := strings.CutPrefix(entry, "HOME="); ok {
-			home = value
-		}
-	}
-	return home
-}
-
 // composed is a path with the names that the disk has where they differ in how
 // characters are composed only: what looks like a file's name means that file.
 func composed(ws workspace.Workspace, given string) string {
+	if norm.NFC.IsNormalString(given) && norm.NFD.IsNormalString(given) {
+		return given
+	}
 	place, err := workspace.Resolve(ws, given)
-	if err != nil || norm.NFC.IsNormalString(given) && norm.NFD.IsNormalString(given) {
+	if err != nil {
 		return given
 	}
 	at, changed := "/", false

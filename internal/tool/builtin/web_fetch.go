@@ -53,7 +53,7 @@ func webFetch(ctx context.Context, env *tool.Env, in webFetchInput) (tool.Result
 	r := tool.Result{UI: event.ToolUI{Kind: event.UIWeb, Summary: event.Clip(page.URL, 200)}}
 	if page.Elsewhere != "" {
 		r.UI.Summary += " → " + event.Clip(page.Elsewhere, 200)
-		r.Text = fmt.Sprintf("[%s redirects to another site, which needs a call of its own: fetch %s]", page.URL, page.Elsewhere)
+		r.Text = "[The page redirects to another site, which needs a call of its own.]\n" + untrusted(env.ToolUseID, "where it redirects to", page.Elsewhere)
 		return r, nil
 	}
 	text := titled(page)
@@ -70,7 +70,7 @@ func webFetch(ctx context.Context, env *tool.Env, in webFetchInput) (tool.Result
 	shown := spill.NewText(tool.ResultLimit, env.Spill)
 	shown.Append([]byte(text))
 	text, r.Spill = shown.Close(int64(len(text)))
-	r.Text = untrusted(env.ToolUseID, fmt.Sprintf("web page %s, %s", page.URL, which), text)
+	r.Text = untrusted(env.ToolUseID, fmt.Sprintf("web page %s, %s", event.Clip(page.URL, 200), which), text)
 	return r, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/khaelor/khaelor/internal/event"
+	"github.com/khaelor/khaelor/internal/excerpt"
 	"github.com/khaelor/khaelor/internal/tool"
 	"github.com/khaelor/khaelor/internal/wording"
 	"github.com/khaelor/khaelor/internal/workspace"
@@ -90,7 +91,7 @@ func throughNothing(env *tool.Env, given string) error {
 	for path := given; path != ""; path = path[:max(0, strings.LastIndexByte(path, '/'))] {
 		place, err := workspace.Resolve(env.Workspace, path)
 		if err == nil && place.Dangling {
-			target := LogPath(env.Workspace.Cwd(), place.Path)
+			target := excerpt.LogPath(env.Workspace.Cwd(), place.Path)
 			return tool.Errorf(event.ToolInvalidInput,
 				"%s is a link to %s, which does not exist; nothing was written. Write %s itself, or remove the link.", path, target, target)
 		}
