@@ -9,6 +9,7 @@ import (
 
 	"github.com/khaelor/khaelor/internal/event"
 	"github.com/khaelor/khaelor/internal/process"
+	"github.com/khaelor/khaelor/internal/spill"
 	"github.com/khaelor/khaelor/internal/tool"
 	"github.com/khaelor/khaelor/internal/workspace"
 )
@@ -104,7 +105,12 @@ func listProcesses(env *tool.Env) tool.Result {
 	for _, info := range infos {
 		fmt.Fprintf(&b, "%s %s, %d bytes printed: %s\n", info.ID, condition(info), info.Output, firstLine(info.Command))
 	}
-	return about(in, b.String())
+	shown := spill.NewText(tool.ResultLimit, env.Spill)
+	shown.Append([]byte(event.Text(b.String())))
+	text, file := shown.Close(int64(b.Len()))
+	r := about(in, text)
+	r.Spill = file
+	return r
 }
 
 // sessionID is the id of a session in an environment, where anybody may have
