@@ -34,8 +34,9 @@ func run(args []string) int {
 	environ := os.Environ()
 	return cli.Main(context.Background(), &cli.App{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		StdinReady: func(wait time.Duration) bool { return workspace.Readable(os.Stdin, wait) },
-		StdinTTY:   workspace.IsTerminal(os.Stdin), StdoutTTY: workspace.IsTerminal(os.Stdout), StderrTTY: workspace.IsTerminal(os.Stderr),
+		StdinReady:  func(wait time.Duration) bool { return workspace.Readable(os.Stdin, wait) },
+		StdinHungUp: func() bool { return workspace.HungUp(os.Stdin) },
+		StdinTTY:    workspace.IsTerminal(os.Stdin), StdoutTTY: workspace.IsTerminal(os.Stdout), StderrTTY: workspace.IsTerminal(os.Stderr),
 		Environ: environ, Exposed: workspace.HideEnviron(nil), Getenv: os.Getenv, Cwd: cwd, Exe: exe,
 		Signals: received, CatchSignals: func() { catch(received) },
 		Clock: clock.System(), Version: cli.Version(),

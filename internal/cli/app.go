@@ -21,7 +21,9 @@ import (
 type App struct {
 	Stdin io.Reader
 	// StdinReady waits so long for something to read, its end included.
-	StdinReady     func(time.Duration) bool
+	StdinReady func(time.Duration) bool
+	// StdinHungUp says that the terminal of standard input is gone.
+	StdinHungUp    func() bool
 	Stdout, Stderr io.Writer
 	// StdinTTY, StdoutTTY and StderrTTY say which of them are a terminal.
 	StdinTTY, StdoutTTY, StderrTTY bool

@@ -107,9 +107,9 @@ func (s *lines) line(mark string, moot <-chan struct{}) (string, error) {
 }
 
 // inputEnded tells the user's end of input from a terminal that is gone, whose
-// signal may still be on its way: that one takes no output either.
+// signal may still be on its way.
 func (s *lines) inputEnded() error {
-	if _, err := fmt.Fprintln(s.app.Stdout); err != nil {
+	if _, err := fmt.Fprintln(s.app.Stdout); err != nil || s.app.StdinTTY && s.app.StdinHungUp() {
 		return exitError(exitTerminated)
 	}
 	return io.EOF
